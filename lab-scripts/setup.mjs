@@ -1,0 +1,105 @@
+#!/usr/bin/env node
+// Makes a fresh clone ready: node packages, and the system tools that a lab runs. Needs nothing but Node itself.
+//   node lab-scripts/setup.mjs           what `npm start` needs
+//   node lab-scripts/setup.mjs --test    also what the tests need
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const forTests = process.argv.includes('--test')
+
+/** What each tool is called and which package brings it, by package manager. */
+const TOOLS = [
+  { commands: ['iptables'], apt: 'iptables', dnf: 'iptables-nft', pacman: 'iptables-nft', zypper: 'iptables' },
+  { commands: ['ip', 'ss'], apt: 'iproute2', dnf: 'iproute', pacman: 'iproute2', zypper: 'iproute2' },
+  { commands: ['unshare', 'setpriv'], apt: 'util-linux', dnf: 'util-linux', pacman: 'util-linux', zypper: 'util-linux' },
+  { commands: ['curl'], apt: 'curl', dnf: 'curl', pacman: 'curl', zypper: 'curl' },
+  { commands: ['tcpdump'], apt: 'tcpdump', dnf: 'tcpdump', pacman: 'tcpdump', zypper: 'tcpdump' },
+  { commands: ['conntrack'], apt: 'conntrack', dnf: 'conntrack-tools', pacman: 'conntrack-tools', zypper: 'conntrack-tools' },
+  { commands: ['nft'], apt: 'nftables', dnf: 'nftables', pacman: 'nftables', zypper: 'nftables' },
+  { commands: ['ping'], apt: 'iputils-ping', dnf: 'iputils', pacman: 'iputils', zypper: 'iputils' },
+]
+
+const INSTALL = {
+  apt: ['apt-get', 'install', '-y', '--no-install-recommends'],
+  dnf: ['dnf', 'install', '-y'],
+  pacman: ['pacman', '-S', '--needed', '--noconfirm'],
+  zypper: ['zypper', '--non-interactive', 'install'],
+}
+
+/** Ordinary users often lack the sbin folders in their PATH. */
+const PATHS = [...(process.env.PATH ?? '').split(':'), '/usr/local/sbin', '/usr/sbin', '/sbin']
+
+const has = (command) =>
+  PATHS.some((folder) => {
+    try {
+      accessSync(join(folder, command), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+
+const say = (text) => process.stderr.write(`${text}\n`)
+
+function run(argv, options = {}) {
+  const [file, ...args] = argv
+  const { status, error } = spawnSync(file, args, { cwd: root, stdio: ['ignore', 2, 2], ...options })
+  return error ? 127 : (status ?? 1)
+}
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  if (major > 20 || (major === 20 && minor >= 19)) return
+  say(`Chainwalk needs Node.js 20.19 or newer; this is ${process.versions.node}. See https://nodejs.org/`)
+  process.exit(3)
+}
+
+/** npm writes node_modules/.package-lock.json last: older than the lock file, or missing, means not up to date. */
+function nodePackagesMissing() {
+  const mark = join(root, 'node_modules/.chainwalk-installed')
+  const lock = join(root, 'package-lock.json')
+  return !existsSync(mark) || readFileSync(mark, 'utf8') !== String(statSync(lock).mtimeMs)
+}
+
+function installNodePackages() {
+  if (!nodePackagesMissing()) return
+  say('Installing node packages …')
+  const status = run(['npm', 'ci', '--no-audit', '--no-fund', '--loglevel=error'])
+  if (status !== 0) {
+    say('npm ci failed (its own message stands above). Is the network reachable? Then try again.')
+    process.exit(1)
+  }
+  writeFileSync(
+    join(root, 'node_modules/.chainwalk-installed'),
+    String(statSync(join(root, 'package-lock.json')).mtimeMs),
+  )
+}
+
+function installSystemTools() {
+  const missing = TOOLS.filter(({ commands }) => !commands.every(has))
+  if (missing.length === 0) return
+  const names = missing.flatMap(({ commands }) => commands.filter((command) => !has(command)))
+  const manager = ['apt', 'dnf', 'pacman', 'zypper'].find((name) => has(INSTALL[name][0]))
+  if (!manager) {
+    say(`Missing: ${names.join(', ')}. Install them with your distribution's package manager.`)
+    process.exit(3)
+  }
+  const install = [...INSTALL[manager], ...missing.map((tool) => tool[manager])]
+  if (process.getuid?.() === 0) {
+    say(`Installing ${names.join(', ')} …`)
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+    if (manager === 'apt') run(['apt-get', 'update', '-qq'], { env })
+    if (run(install, { env }) === 0) return
+  }
+  say(`Missing: ${names.join(', ')}. Install with:\n\n  sudo ${install.join(' ')}\n`)
+  process.exit(3)
+}
+
+checkNode()
+installNodePackages()
+installSystemTools()
+if (forTests && process.getuid?.() !== 0)
+  say('Not root: the tests that need root, or a second user, are skipped with a reason.')

@@ -1,0 +1,158 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, resolve } from 'node:path'
+import { findTool } from '../command/find-tool.ts'
+import { mount, mountFlags, mountSetattrRecursiveReadOnly } from '../kernel/mount.ts'
+import { sethostname } from '../kernel/namespace.ts'
+import { allowSetgroupsNoop } from '../kernel/setgroups-filter.ts'
+import { SOCKET_DIRECTORY } from './find-labs.ts'
+
+/** Where the lab keeps its own files inside the sandbox. */
+export const LAB_FILES = '/run/chainwalk'
+export const HOSTS_FILE = `${LAB_FILES}/hosts`
+/** First in every shell's PATH: makes `iptables` the nft back end, whatever the machine's default is. */
+const LAB_PROGRAMS = `${LAB_FILES}/bin`
+export const SHELL_HOME = '/root'
+
+export interface SandboxOptions {
+  readonly name: string
+  /** A folder shown read-only as ~/lab in every shell: scripts and manifests to try. */
+  readonly handouts: string
+}
+
+/**
+ * Turns the namespaces that this process was started in into the lab's sandbox: the machine's files read-only,
+ * with fresh /tmp, /run, /var/log, /dev/shm and homes of its own. Must run before anything else writes or
+ * opens files by name. Everything is gone with the mount namespace.
+ */
+export function enterSandbox(options: SandboxOptions): void {
+  process.chdir('/')
+  // Opened before the fresh homes cover them.
+  const handouts = openSync(options.handouts, constants.O_RDONLY | constants.O_DIRECTORY)
+  // umask would turn 1777 into 1755.
+  process.umask(0o022)
+  mount(null, '/', null, mountFlags.recursive | mountFlags.private)
+  mountSetattrRecursiveReadOnly('/')
+  mount('proc', '/proc', 'proc', mountFlags.noSuid | mountFlags.noDevices | mountFlags.noExec)
+  mountSysfs()
+  mountFresh('/run', '0755')
+  mountFresh('/tmp', '1777')
+  for (const [path, mode] of [
+    ['/var/log', '0755'],
+    ['/var/tmp', '1777'],
+    ['/dev/shm', '1777'],
+    ['/home', '0755'],
+    [SHELL_HOME, '0700'],
+  ] as const)
+    if (existsSync(path)) mountFresh(path, mode)
+  const home = homedir()
+  if (home !== SHELL_HOME && !home.startsWith('/home/') && !home.startsWith('/var/') && existsSync(home))
+    mountFresh(home, '0700')
+  mount(
+    'devpts',
+    '/dev/pts',
+    'devpts',
+    mountFlags.noSuid | mountFlags.noExec,
+    'newinstance,ptmxmode=0666,mode=620',
+  )
+  mkdirSync(SOCKET_DIRECTORY, { mode: 0o700, recursive: true })
+  mkdirSync(`${SHELL_HOME}/lab`)
+  mount(`/proc/self/fd/${handouts}`, `${SHELL_HOME}/lab`, null, mountFlags.bind)
+  closeSync(handouts)
+  writeNameFiles()
+  linkPrograms()
+  writeShellFiles(options.name)
+  sethostname(options.name)
+  allowSetgroupsNoop() // without it tcpdump cannot start in a user namespace
+}
+
+/** A sysfs that shows the network namespace which the calling thread is in. */
+export function mountSysfs(): void {
+  mount('sysfs', '/sys', 'sysfs', mountFlags.noSuid | mountFlags.noDevices | mountFlags.noExec)
+}
+
+function mountFresh(path: string, mode: string): void {
+  mount('tmpfs', path, 'tmpfs', mountFlags.noSuid | mountFlags.noDevices, `mode=${mode}`)
+}
+
+/** /etc/hosts and /etc/resolv.conf of the lab: Service names from a file, and no name server to wait for. */
+function writeNameFiles(): void {
+  writeFileSync(HOSTS_FILE, '127.0.0.1 localhost\n')
+  const resolver = `${LAB_FILES}/resolv.conf`
+  writeFileSync(
+    resolver,
+    'search default.svc.cluster.local svc.cluster.local cluster.local\nnameserver 127.0.0.1\noptions timeout:1 attempts:1\n',
+  )
+  bindOver(HOSTS_FILE, '/etc/hosts')
+  bindOver(resolver, '/etc/resolv.conf')
+}
+
+/** /etc/resolv.conf is often a link into /run, which is fresh here: then the file that it points to is made. */
+function bindOver(source: string, target: string): void {
+  try {
+    mount(source, realpathSync(target), null, mountFlags.bind)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT') throw error
+    const missing = linkTarget(target)
+    if (!missing?.startsWith('/run/')) return // a machine without that file has no use for ours
+    mkdirSync(dirname(missing), { recursive: true })
+    symlinkSync(source, missing)
+  }
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return resolve(dirname(path), readlinkSync(path))
+  } catch {
+    return undefined // neither a link nor there
+  }
+}
+
+function linkPrograms(): void {
+  mkdirSync(LAB_PROGRAMS)
+  for (const family of ['iptables', 'ip6tables'])
+    for (const tool of ['', '-save', '-restore']) {
+      const nft = findTool(`${family}-nft${tool}`)
+      if (nft) symlinkSync(nft, `${LAB_PROGRAMS}/${family}${tool}`)
+    }
+}
+
+function writeShellFiles(lab: string): void {
+  writeFileSync(
+    `${SHELL_HOME}/.bashrc`,
+    [
+      "PS1='\\u@\\h:\\w\\$ '",
+      "alias ls='ls --color=auto' ll='ls -l' grep='grep --color=auto'",
+      'HISTFILE=',
+      '',
+    ].join('\n'),
+  )
+  writeFileSync(`${LAB_FILES}/name`, `${lab}\n`)
+  chmodSync(LAB_FILES, 0o700)
+}
+
+/** The environment of every command in the lab: nothing of the user's own, bar the terminal's language. */
+export function shellEnvironment(hostname: string): Record<string, string> {
+  return {
+    HOME: SHELL_HOME,
+    USER: 'root',
+    LOGNAME: 'root',
+    SHELL: '/bin/bash',
+    HOSTNAME: hostname,
+    PATH: `${LAB_PROGRAMS}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+    LANG: process.env['LANG'] ?? 'C.UTF-8',
+    TERM: 'xterm-256color',
+  }
+}

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { connect as connectSocket, type Socket } from 'node:net'
+import { basename } from 'node:path'
+
+/** Where the holder listens, inside its own sandbox. From outside it is reached through /proc/PID/root. */
+export const SOCKET_DIRECTORY = '/run/chainwalk'
+export const SOCKET_PATH = `${SOCKET_DIRECTORY}/lab.sock`
+
+/** The words that make a holder recognisable in /proc/PID/cmdline, before the lab's name. */
+export const HOLDER_MARK = '--chainwalk-lab'
+
+export interface RunningLab {
+  readonly name: string
+  /** Of the holder, as seen from outside. */
+  readonly pid: number
+}
+
+/**
+ * The labs of this user that are running now. There is no file that could be left over: a lab is found by its
+ * process, and its socket lives and dies with the sandbox.
+ */
+export function findLabs(): RunningLab[] {
+  const uid = process.getuid?.() ?? 0
+  const labs: RunningLab[] = []
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    try {
+      const words = readFileSync(`/proc/${entry}/cmdline`, 'latin1').split('\0')
+      const mark = words.indexOf(HOLDER_MARK)
+      if (mark !== 2 || basename(words[1] ?? '') !== 'holder.js') continue
+      if (statSync(`/proc/${entry}`).uid !== uid) continue
+      labs.push({ name: words[mark + 1] ?? '', pid: Number(entry) })
+    } catch (error) {
+      if (!isGone(error)) throw error // processes end while we look
+    }
+  }
+  return labs.sort((a, b) => a.name.localeCompare(b.name))
+}
+
+const isGone = (error: unknown): boolean =>
+  ['ENOENT', 'ESRCH', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')
+
+/** Connects to a lab's socket. Rejects with the system's error (ENOENT while the lab is still starting). */
+export function openLabSocket(lab: RunningLab): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connectSocket(`/proc/${lab.pid}/root${SOCKET_PATH}`)
+    socket.once('connect', () => {
+      socket.off('error', reject)
+      resolve(socket)
+    })
+    socket.once('error', reject)
+  })
+}
