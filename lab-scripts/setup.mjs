@@ -10,24 +10,8 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const forTests = process.argv.includes('--test')
 
-/** What each tool is called and which package brings it, by package manager. */
-const TOOLS = [
-  { commands: ['iptables'], apt: 'iptables', dnf: 'iptables-nft', pacman: 'iptables-nft', zypper: 'iptables' },
-  { commands: ['ip', 'ss'], apt: 'iproute2', dnf: 'iproute', pacman: 'iproute2', zypper: 'iproute2' },
-  { commands: ['unshare', 'setpriv'], apt: 'util-linux', dnf: 'util-linux', pacman: 'util-linux', zypper: 'util-linux' },
-  { commands: ['curl'], apt: 'curl', dnf: 'curl', pacman: 'curl', zypper: 'curl' },
-  { commands: ['tcpdump'], apt: 'tcpdump', dnf: 'tcpdump', pacman: 'tcpdump', zypper: 'tcpdump' },
-  { commands: ['conntrack'], apt: 'conntrack', dnf: 'conntrack-tools', pacman: 'conntrack-tools', zypper: 'conntrack-tools' },
-  { commands: ['nft'], apt: 'nftables', dnf: 'nftables', pacman: 'nftables', zypper: 'nftables' },
-  { commands: ['ping'], apt: 'iputils-ping', dnf: 'iputils', pacman: 'iputils', zypper: 'iputils' },
-]
-
-const INSTALL = {
-  apt: ['apt-get', 'install', '-y', '--no-install-recommends'],
-  dnf: ['dnf', 'install', '-y'],
-  pacman: ['pacman', '-S', '--needed', '--noconfirm'],
-  zypper: ['zypper', '--non-interactive', 'install'],
-}
+/** Which commands a lab runs, the package that brings each, and how packages are installed, by package manager. */
+const systemTools = JSON.parse(readFileSync(join(root, 'lab-scripts/system-tools.json'), 'utf8'))
 
 /** Ordinary users often lack the sbin folders in their PATH. */
 const PATHS = [...(process.env.PATH ?? '').split(':'), '/usr/local/sbin', '/usr/sbin', '/sbin']
@@ -79,15 +63,15 @@ function installNodePackages() {
 }
 
 function installSystemTools() {
-  const missing = TOOLS.filter(({ commands }) => !commands.every(has))
+  const missing = systemTools.tools.filter(({ commands }) => !commands.every(has))
   if (missing.length === 0) return
   const names = missing.flatMap(({ commands }) => commands.filter((command) => !has(command)))
-  const manager = ['apt', 'dnf', 'pacman', 'zypper'].find((name) => has(INSTALL[name][0]))
+  const manager = Object.keys(systemTools.install).find((name) => has(systemTools.install[name][0]))
   if (!manager) {
     say(`Missing: ${names.join(', ')}. Install them with your distribution's package manager.`)
     process.exit(3)
   }
-  const install = [...INSTALL[manager], ...missing.map((tool) => tool[manager])]
+  const install = [...systemTools.install[manager], ...missing.map(({ packages }) => packages[manager])]
   if (process.getuid?.() === 0) {
     say(`Installing ${names.join(', ')} …`)
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }

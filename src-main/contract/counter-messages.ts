@@ -19,7 +19,7 @@ export interface ChainListing {
 
 export interface CounterSample {
   readonly subscription: number
-  readonly node: string
+  readonly target: string
   readonly table: string
   /** Milliseconds of the lab's monotonic clock. */
   readonly atMs: number

@@ -1,8 +1,8 @@
-import type { KubernetesObject } from '../domain/kubernetes/objects.ts'
+import type { Kind, KubernetesObject } from '../domain/kubernetes/objects.ts'
 import type { Problem } from '../domain/kubernetes/problem.ts'
 import type { ChainListing, CounterSample } from './counter-messages.ts'
 
-/** Where a command runs: `client`, `node/NAME`, `pod/NAME` (namespace default), `pod/NAMESPACE/NAME`. */
+/** Where a command runs, in full: `client`, `node/NAME` or `pod/NAMESPACE/NAME`. */
 export type TargetId = string
 
 export interface ObjectRef {
@@ -19,7 +19,7 @@ export interface ManifestFile {
 }
 
 export interface ObjectChange {
-  readonly verb: 'created' | 'configured' | 'unchanged' | 'deleted'
+  readonly verb: 'created' | 'configured' | 'unchanged' | 'deleted' | 'scaled'
   readonly kind: string
   readonly namespace: string
   readonly name: string
@@ -63,8 +63,8 @@ export interface TerminalSize {
 }
 
 /** Where one rule comes from, for people: the object, and what part the rule plays for it. */
-export interface NodeRules {
-  readonly node: string
+export interface TargetRules {
+  readonly target: TargetId
   /** iptables-save text of the kernel, with counters. */
   readonly text: string
   /** Chains that Chainwalk wrote, with the Kubernetes object each serves; chains not listed are a person's own. */
@@ -114,8 +114,18 @@ export interface Requests {
     /** `now` is the lab's clock (RFC 3339), for ages. One group for each kind that was asked for. */
     result: {
       now: string
-      groups: readonly { readonly kind: string; readonly objects: readonly KubernetesObject[] }[]
+      groups: readonly { readonly kind: Kind; readonly objects: readonly KubernetesObject[] }[]
     }
+  }
+  /** What `kubectl get` prints for them; `found` is false where there is nothing (the text says so). */
+  'objects/print': {
+    params: {
+      kinds: readonly string[]
+      namespace?: string
+      name?: string
+      format: 'table' | 'wide' | 'json' | 'yaml'
+    }
+    result: { text: string; found: boolean }
   }
   'pods/set-condition': {
     params: {
@@ -142,19 +152,26 @@ export interface Requests {
   /** Flow control: so many units of `streams/data` have been dealt with (bytes for exec, characters for terminals). */
   'streams/ack': { params: { stream: number; amount: number }; result: null }
   'streams/kill': { params: { stream: number; signal: string }; result: null }
-  'rules/read': { params: { node: string }; result: NodeRules }
+  'rules/read': { params: { target: TargetId }; result: TargetRules }
   'rules/history': { params: { node: string }; result: readonly RuleSetVersion[] }
   'rules/diff': {
     params: { node: string; from: number; to: number }
     result: NodeRuleDiff
   }
-  /** Listings as `iptables -vnL` has them, counters read from the kernel now. No chain means all of the table. */
+  /** Restore text by node, as a bundle's `handMadeRules` has it. */
+  'rules/restore-hand-made': { params: { rules: Readonly<Record<string, string>> }; result: null }
+  /** Rule sets to take home; every node's where none is named. */
+  'rules/export': {
+    params: { node?: string; format: 'save' | 'restore' | 'script' | 'nft' | 'json' | 'bundle' }
+    result: { text: string }
+  }
+  /** Listings as `iptables -vnL` has them, counters read from the kernel now. Without a chain all of the table, without a table all tables. */
   'counters/read': {
-    params: { node: string; table: string; chain?: string }
+    params: { target: TargetId; table?: string; chain?: string }
     result: { chains: readonly ChainListing[] }
   }
   'counters/subscribe': {
-    params: { node: string; table: string; chains: readonly string[]; intervalMs: number }
+    params: { target: TargetId; table: string; chains: readonly string[]; intervalMs: number }
     result: { subscription: number }
   }
   'counters/unsubscribe': { params: { subscription: number }; result: null }

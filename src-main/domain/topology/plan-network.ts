@@ -48,8 +48,16 @@ export interface Host {
   readonly cable: Cable
   /** A node's pod bridge. */
   readonly bridge?: { readonly name: string; readonly addresses: readonly string[] }
-  /** Path under /proc/sys and value, written in this order. */
-  readonly sysctls: readonly (readonly [path: string, value: string])[]
+  /** Written in this order. */
+  readonly sysctls: readonly Sysctl[]
+}
+
+export interface Sysctl {
+  /** Under /proc/sys. */
+  readonly path: string
+  readonly value: string
+  /** A kernel without this part has no such file, and needs none. */
+  readonly mayBeMissing?: true
 }
 
 export interface NodePlace {
@@ -60,16 +68,16 @@ export interface NodePlace {
 }
 
 export const SWITCH = { bridge: 'switch0', address: '172.18.0.1', prefix: 16 } as const
-export const CLIENT_ADDRESS = '172.18.0.100'
+export const CLIENT_ADDRESS = '172.18.0.254'
 const POD_BRIDGE = 'cni0'
 
 /** Everything that a namespace may inherit from the machine is written, so that a lab is the same everywhere. */
-const COMMON_SYSCTLS = [
-  ['net/ipv6/conf/all/disable_ipv6', '1'],
-  ['net/ipv6/conf/default/disable_ipv6', '1'],
-  ['net/ipv4/conf/all/rp_filter', '0'],
-  ['net/ipv4/conf/default/rp_filter', '0'],
-] as const
+const COMMON_SYSCTLS: readonly Sysctl[] = [
+  { path: 'net/ipv6/conf/all/disable_ipv6', value: '1', mayBeMissing: true },
+  { path: 'net/ipv6/conf/default/disable_ipv6', value: '1', mayBeMissing: true },
+  { path: 'net/ipv4/conf/all/rp_filter', value: '0' },
+  { path: 'net/ipv4/conf/default/rp_filter', value: '0' },
+]
 
 /** The first host address of an IPv4 prefix: 10.244.1.0/24 → 10.244.1.1. */
 export function gatewayOf(cidr: string): string {
@@ -99,7 +107,7 @@ export function planClient(): Host {
         routes: [],
       },
     },
-    sysctls: [...COMMON_SYSCTLS, ['net/ipv4/ip_forward', '0']],
+    sysctls: [...COMMON_SYSCTLS, { path: 'net/ipv4/ip_forward', value: '0' }],
   }
 }
 
@@ -138,12 +146,11 @@ export function planNode(
     bridge: { name: POD_BRIDGE, addresses: [`${gateway}/${prefixOf(node.podCIDR)}`] },
     sysctls: [
       ...COMMON_SYSCTLS,
-      ['net/ipv4/ip_forward', '1'],
+      { path: 'net/ipv4/ip_forward', value: '1' },
       // kube-proxy sets it so that NodePorts answer on 127.0.0.1.
-      ['net/ipv4/conf/all/route_localnet', '1'],
-      ['net/netfilter/nf_conntrack_tcp_be_liberal', '0'],
-      // conntrack knows nothing of flows begun before it: half-open flows stay INVALID as on most nodes.
-      ...(attachment === 'bridge' ? ([['net/bridge/bridge-nf-call-iptables', '1']] as const) : []),
+      { path: 'net/ipv4/conf/all/route_localnet', value: '1' },
+      { path: 'net/netfilter/nf_conntrack_tcp_be_liberal', value: '0', mayBeMissing: true },
+      ...(attachment === 'bridge' ? [{ path: 'net/bridge/bridge-nf-call-iptables', value: '1' }] : []),
     ],
   }
 }
@@ -187,6 +194,6 @@ export function planPod(
             routes: [],
           },
     },
-    sysctls: [...COMMON_SYSCTLS, ['net/ipv4/ip_forward', '0']],
+    sysctls: [...COMMON_SYSCTLS, { path: 'net/ipv4/ip_forward', value: '0' }],
   }
 }

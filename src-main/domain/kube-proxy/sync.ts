@@ -1,0 +1,252 @@
+import type { ChainName } from '../iptables/rule-set.ts'
+import type { EndpointSlice, IpFamily, NodeObject, Service } from '../kubernetes/objects.ts'
+import { isServiceChain } from './chain-names.ts'
+import { type EntryJump, entryJumps } from './entry-jumps.ts'
+import type { NodeConfig } from './node-config.ts'
+import { buildNodeView, type NodeView } from './node-view.ts'
+import { listOwnChains } from './own-chain-rules.ts'
+import { planPort } from './port-plan.ts'
+import type { Restore, RestorePort } from './restore.ts'
+import { sameValue } from './same-value.ts'
+import { selectEndpoints } from './select-endpoints.ts'
+import {
+  groupSlices,
+  type ProxiedEndpoint,
+  type ProxiedPort,
+  selectPortEndpoints,
+  selectPorts,
+} from './service-ports.ts'
+
+export interface SyncInput {
+  readonly services: readonly Service[]
+  readonly endpointSlices: readonly EndpointSlice[]
+  /** This node's object; undefined while it is not known. */
+  readonly node: NodeObject | undefined
+  readonly config: NodeConfig
+  readonly family: IpFamily
+}
+
+export interface SyncOptions {
+  /** Any clock that only runs forward. */
+  readonly nowMs: number
+  /** Asks for a full sync: after a failed restore, or when the canary chain has vanished. */
+  readonly full?: boolean
+  /** The chains of the kernel's nat table, where somebody looked; else what earlier syncs left there counts. */
+  readonly natChains?: Iterable<string>
+}
+
+/** What one sync says, and what the next one needs to know of it. */
+export interface SyncPlan {
+  readonly state: ProxierState
+  readonly full: boolean
+  /** To ensure before the restore; only a full sync looks at them. */
+  readonly entryJumps: readonly EntryJump[]
+  readonly restore: Restore
+}
+
+/** A value: a failed sync is taken back by going on from the state before it, with `full`. */
+export interface ProxierState {
+  readonly view: NodeView
+  readonly services: ReadonlyMap<string, ServiceState>
+  /** Every Service port, in the order of the rules. */
+  readonly ports: readonly PortState[]
+  readonly largeCluster: boolean
+  /** Chains that stand in the kernel's nat table though no Service needs them any more. */
+  readonly staleChains: ReadonlySet<ChainName>
+  readonly lastFullSyncMs: number
+  readonly lastCleanUpMs: number
+}
+
+export interface ServiceState {
+  readonly service: Service
+  readonly slices: readonly EndpointSlice[]
+  readonly ports: readonly PortState[]
+}
+
+/** A Service port as the kernel has it. */
+export interface PortState extends RestorePort {
+  /** All of them, chosen or not. */
+  readonly endpoints: readonly ProxiedEndpoint[]
+}
+
+/** More endpoints than this, summed over Service ports, and the rules per endpoint lose their comments. */
+const largeClusterEndpoints = 1000
+const fullSyncPeriodMs = 60 * 60 * 1000
+/** kube-proxy's iptables.syncPeriod. */
+const cleanUpPeriodMs = 30 * 1000
+
+const noSlices: readonly EndpointSlice[] = []
+
+/** The next sync of one family's proxier; without a state it is the first. */
+export function planSync(
+  previous: ProxierState | undefined,
+  input: SyncInput,
+  options: SyncOptions,
+): SyncPlan {
+  const view = buildNodeView(input.config, input.node, input.family)
+  const sameView = previous !== undefined && sameValue(previous.view, view)
+  const full =
+    options.full === true ||
+    !sameView ||
+    (!previous.largeCluster && options.nowMs - previous.lastFullSyncMs > fullSyncPeriodMs)
+
+  const found = findServices(previous, input)
+  const largeCluster = countEndpoints(found) > largeClusterEndpoints
+  const keepsRules = (state: PortState) => !full || (sameView && state.comments === !largeCluster)
+  const changes: PortChanges = { kept: new Map(), added: [], removed: new Set() }
+  const services = new Map<string, ServiceState>()
+  for (const each of found) {
+    const { before } = each
+    if (before && !each.changed && before.ports.every(keepsRules)) {
+      const same = before.service === each.service && before.slices === each.slices
+      services.set(each.key, same ? before : { ...before, service: each.service, slices: each.slices })
+      continue
+    }
+    const ports = each.ports.map(({ port, endpoints }) => ({
+      plan: planPort(port, selectEndpoints(port, endpoints, view)),
+      endpoints,
+      comments: !largeCluster,
+    }))
+    services.set(each.key, { service: each.service, slices: each.slices, ports })
+    comparePorts(changes, before?.ports ?? [], ports)
+  }
+  if (previous)
+    for (const [key, before] of previous.services) if (!services.has(key)) comparePorts(changes, before.ports, [])
+
+  const ports = arrangePorts(previous?.ports ?? [], changes)
+  const stale = findStaleChains(previous, ports, changes, options.natChains)
+  const cleanUp = !previous || !largeCluster || options.nowMs - previous.lastCleanUpMs > cleanUpPeriodMs
+  return {
+    state: {
+      view,
+      services,
+      ports,
+      largeCluster,
+      staleChains: cleanUp ? new Set() : stale,
+      lastFullSyncMs: full || !previous ? options.nowMs : previous.lastFullSyncMs,
+      lastCleanUpMs: cleanUp || !previous ? options.nowMs : previous.lastCleanUpMs,
+    },
+    full,
+    entryJumps: full ? entryJumps : [],
+    restore: {
+      view,
+      ports,
+      rewritten: new Set(full ? ports : [...changes.kept.values(), ...changes.added]),
+      deletedChains: cleanUp ? [...stale].sort() : [],
+    },
+  }
+}
+
+interface FoundService {
+  readonly key: string
+  readonly service: Service
+  readonly slices: readonly EndpointSlice[]
+  readonly ports: readonly FoundPort[]
+  readonly before: ServiceState | undefined
+  /** The Service (as far as rules go) or one of its slices is not what it was. */
+  readonly changed: boolean
+}
+
+interface FoundPort {
+  readonly port: ProxiedPort
+  readonly endpoints: readonly ProxiedEndpoint[]
+}
+
+function findServices(previous: ProxierState | undefined, input: SyncInput): FoundService[] {
+  const slices = groupSlices(input.endpointSlices, input.family)
+  return input.services.map((service) => {
+    const key = `${service.metadata.namespace}/${service.metadata.name}`
+    return findService(key, service, slices.get(key) ?? noSlices, previous?.services.get(key), input.family)
+  })
+}
+
+function findService(
+  key: string,
+  service: Service,
+  slices: readonly EndpointSlice[],
+  before: ServiceState | undefined,
+  family: IpFamily,
+): FoundService {
+  if (before && sameSlices(before.slices, slices)) {
+    const kept = slices.every((slice, i) => slice === before.slices[i]) ? before.slices : slices
+    // A label or a selector may have changed: that is no change of rules.
+    const same =
+      before.service === service ||
+      sameValue(
+        selectPorts(service, family),
+        before.ports.map(({ plan }) => plan.port),
+      )
+    if (same) {
+      const ports = before.ports.map(({ plan, endpoints }) => ({ port: plan.port, endpoints }))
+      return { key, service, slices: kept, ports, before, changed: false }
+    }
+  }
+  const ports = selectPorts(service, family).map((port) => ({
+    port,
+    endpoints: selectPortEndpoints(port, slices),
+  }))
+  return { key, service, slices, ports, before, changed: true }
+}
+
+function sameSlices(before: readonly EndpointSlice[], now: readonly EndpointSlice[]): boolean {
+  return before.length === now.length && now.every((slice, i) => sameValue(slice, before[i]))
+}
+
+function countEndpoints(found: readonly FoundService[]): number {
+  let count = 0
+  for (const { ports } of found) for (const { endpoints } of ports) count += endpoints.length
+  return count
+}
+
+/** The Service ports whose rules are not what they were; all others are the same value as before. */
+interface PortChanges {
+  /** From the old state of a port to its new one. */
+  readonly kept: Map<PortState, PortState>
+  readonly added: PortState[]
+  readonly removed: Set<PortState>
+}
+
+function comparePorts(changes: PortChanges, before: readonly PortState[], now: readonly PortState[]): void {
+  for (const state of now) {
+    const old = before.find((each) => comparePlaces(each, state) === 0)
+    if (old) changes.kept.set(old, state)
+    else changes.added.push(state)
+  }
+  for (const old of before) if (!changes.kept.has(old)) changes.removed.add(old)
+}
+
+/** By name, then protocol. While no port comes or goes the order stands. */
+function arrangePorts(
+  before: readonly PortState[],
+  { kept, added, removed }: PortChanges,
+): readonly PortState[] {
+  const ports = kept.size === 0 ? before : before.map((state) => kept.get(state) ?? state)
+  if (added.length === 0 && removed.size === 0) return ports
+  return [...ports.filter((state) => !removed.has(state)), ...added].sort(comparePlaces)
+}
+
+function comparePlaces({ plan: { port: a } }: PortState, { plan: { port: b } }: PortState): number {
+  return compareText(a.name, b.name) || compareText(a.protocol, b.protocol)
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function findStaleChains(
+  previous: ProxierState | undefined,
+  ports: readonly PortState[],
+  { kept, added, removed }: PortChanges,
+  natChains: Iterable<string> | undefined,
+): ReadonlySet<ChainName> {
+  const stale = new Set<ChainName>()
+  if (natChains) {
+    for (const chain of natChains) if (isServiceChain(chain)) stale.add(chain)
+    for (const { plan } of ports) for (const chain of listOwnChains(plan)) stale.delete(chain)
+    return stale
+  }
+  for (const chain of previous?.staleChains ?? []) stale.add(chain)
+  for (const old of [...kept.keys(), ...removed]) for (const chain of listOwnChains(old.plan)) stale.add(chain)
+  for (const now of [...kept.values(), ...added]) for (const chain of listOwnChains(now.plan)) stale.delete(chain)
+  return stale
+}

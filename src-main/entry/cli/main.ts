@@ -1,0 +1,204 @@
+import { Command, CommanderError, Option } from 'commander'
+import { LabError } from '../../contract/errors.ts'
+import { VERSION } from '../../contract/version.ts'
+import type { Problem } from '../../domain/kubernetes/problem.ts'
+import { formatProblem } from '../../domain/kubernetes/problem.ts'
+import { CommandFailure, EXIT, exitStatusOf } from './exit-status.ts'
+
+const program = new Command('chainwalk')
+  .description('A lab of network namespaces for seeing how a Kubernetes Service works.')
+  .version(VERSION)
+  .showHelpAfterError('(add --help for how to use it)')
+  .exitOverride()
+
+const nameOption = () => new Option('--name <lab>', 'the lab that is meant').default('lab')
+const fileOption = (text: string) =>
+  new Option('-f, --file <file...>', `${text}: a file, a folder, or - for standard input`)
+const formatOption = (...choices: string[]) =>
+  new Option('-o, --output <format>', 'how to print it').choices(choices).default('text')
+
+/** A command that works on a running lab. */
+const labCommand = (words: string) => program.command(words).addOption(nameOption())
+
+program
+  .command('doctor')
+  .description('check this machine: kernel, namespaces, tools; each failed check says what to do')
+  .option('--json', 'print the checks as JSON')
+  .action(async (options) => (await import('./commands/doctor.ts')).doctor(options))
+
+program
+  .command('demo')
+  .description(
+    'the http-server example from start to end: applies it, sends requests, shows path and counters',
+  )
+  .action(async () => (await import('./commands/demo.ts')).demo())
+
+labCommand('up')
+  .description('start a lab and keep it until Ctrl-C')
+  .addOption(fileOption('manifests to apply first'))
+  .option('--workers <count>', 'how many worker nodes (default: 2)')
+  .option('--detach', 'leave the lab running; end it with `chainwalk down`')
+  .addOption(
+    new Option('--attachment <kind>', 'how pods hang on their node')
+      .choices(['auto', 'bridge', 'routed'])
+      .default('auto'),
+  )
+  .action(async (options) => (await import('./commands/up.ts')).up(options))
+
+labCommand('status')
+  .description('what runs in the lab')
+  .addOption(formatOption('text', 'json'))
+  .action(async (options) => (await import('./commands/status.ts')).status(options))
+
+labCommand('down')
+  .description('end the lab; nothing of it stays')
+  .action(async (options) => (await import('./commands/status.ts')).down(options))
+
+labCommand('apply')
+  .description('apply manifests; all or nothing')
+  .addOption(fileOption('manifests').makeOptionMandatory())
+  .option('--diff', 'show what changes in the rules of each node')
+  .option('--dry-run', 'change nothing')
+  .action(async (options) => (await import('./commands/objects.ts')).apply(options))
+
+labCommand('delete')
+  .description('delete objects: by kind and name, or those of manifests')
+  .argument('[kind]', 'a kind, or KIND/NAME')
+  .argument('[names...]')
+  .addOption(fileOption('manifests whose objects are deleted'))
+  .option('-n, --namespace <namespace>', 'where the objects are', 'default')
+  .option('--diff', 'show what changes in the rules of each node')
+  .option('--dry-run', 'change nothing')
+  .action(async (kind, names, options) =>
+    (await import('./commands/objects.ts')).remove(kind, names, options),
+  )
+
+labCommand('get')
+  .description('list objects as kubectl does')
+  .argument('<kinds>', 'a kind or several with commas: pod,svc; or KIND/NAME')
+  .argument('[name]')
+  .option('-n, --namespace <namespace>', 'whose objects', 'default')
+  .option('-A, --all-namespaces', 'objects of every namespace')
+  .addOption(new Option('-o, --output <format>', 'how to print them').choices(['wide', 'json', 'yaml']))
+  .action(async (kinds, name, options) => (await import('./commands/objects.ts')).get(kinds, name, options))
+
+labCommand('scale')
+  .description('set the number of pods of a Deployment or ReplicaSet')
+  .argument('<target>', 'deployment/NAME')
+  .argument('[name]', 'NAME, where the kind stands alone before it')
+  .requiredOption('--replicas <count>', 'how many')
+  .option('-n, --namespace <namespace>', 'where it is', 'default')
+  .action(async (target, name, options) =>
+    (await import('./commands/objects.ts')).scale(target, name, options),
+  )
+
+labCommand('pod')
+  .description('set the condition of a pod: ready, not-ready, terminating or deleted')
+  .argument('<name>', 'the pod; a unique prefix will do')
+  .argument('<condition>', 'ready | not-ready | terminating | deleted')
+  .option('-n, --namespace <namespace>', 'where it is', 'default')
+  .action(async (name, condition, options) =>
+    (await import('./commands/objects.ts')).setPodCondition(name, condition, options),
+  )
+
+labCommand('exec')
+  .description('run a command in the client, a node or a pod; ends with its exit status')
+  .usage('[options] <target> -- <command...>')
+  .argument(
+    '<target>',
+    'client, node/NAME, pod/NAME (a unique prefix will do), deployment/NAME (its first pod)',
+  )
+  .argument('<command...>', 'the command and its arguments, after --')
+  .action(async (target, command, options) =>
+    (await import('./commands/exec.ts')).exec(target, command, options),
+  )
+
+labCommand('shell')
+  .description('an interactive shell in the client, a node or a pod')
+  .argument(
+    '<target>',
+    'client, node/NAME, pod/NAME (a unique prefix will do), deployment/NAME (its first pod)',
+  )
+  .action(async (target, options) => (await import('./commands/exec.ts')).shell(target, options))
+
+program
+  .command('rules')
+  .description('the rules of manifests as kube-proxy writes them; needs neither a lab nor privilege')
+  .addOption(fileOption('manifests').makeOptionMandatory())
+  .option('--node <name>', 'whose rules; the first worker by default')
+  .option('--config <file>', "the node's addresses and kube-proxy's settings, as JSON")
+  .addOption(
+    new Option('--family <family>', 'which address family').choices(['ipv4', 'ipv6']).default('ipv4'),
+  )
+  .addOption(
+    new Option(
+      '--format <format>',
+      'restore: the text for iptables-restore; save: what iptables-save prints then',
+    )
+      .choices(['restore', 'save'])
+      .default('restore'),
+  )
+  .action(async (options) => (await import('./commands/rules.ts')).rules(options))
+
+labCommand('counters')
+  .description('rules and their counters, as `iptables -vnL` shows them')
+  .argument('[target]', 'node/NAME; every node by default')
+  .argument('[chain]', 'only this chain')
+  .option('-t, --table <table>', 'only this table; every table that is in use by default')
+  .option('--line-numbers', 'number the rules')
+  .option('-x, --exact', 'print exact numbers, not K, M and G')
+  .option('--watch', 'print again whenever a number changes, until Ctrl-C')
+  .addOption(formatOption('text', 'json'))
+  .action(async (target, chain, options) =>
+    (await import('./commands/counters.ts')).counters(target, chain, options),
+  )
+
+labCommand('export')
+  .description('rule sets to take home')
+  .option('--node <name>', 'whose rules; every node by default')
+  .addOption(
+    new Option(
+      '--format <format>',
+      'save: iptables-save text; restore: for iptables-restore; script: a shell script with comments; ' +
+        'nft: a translation; json: with the object each chain serves; bundle: to start this lab again',
+    )
+      .choices(['save', 'restore', 'script', 'nft', 'json', 'bundle'])
+      .default('save'),
+  )
+  .option('-o, --output <file>', 'write to a file instead of standard output')
+  .action(async (options) => (await import('./commands/export.ts')).exportRules(options))
+
+function report(error: unknown): void {
+  if (error instanceof LabError && hasProblems(error.details))
+    for (const problem of error.details.problems) console.error(formatProblem(problem))
+  else if (error instanceof LabError && error.code === 'internal')
+    console.error(`chainwalk: a fault of Chainwalk itself:\n${error.message}`)
+  else if (error instanceof LabError || error instanceof CommandFailure)
+    console.error(`chainwalk: ${error.message}`)
+  else console.error(error instanceof Error ? `chainwalk: ${error.stack ?? error.message}` : error)
+}
+
+function hasProblems(details: unknown): details is { problems: readonly Problem[] } {
+  return typeof details === 'object' && details !== null && 'problems' in details
+}
+
+async function main(): Promise<number> {
+  try {
+    await program.parseAsync()
+    return typeof process.exitCode === 'number' ? process.exitCode : EXIT.done
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
+    report(error)
+    return exitStatusOf(error)
+  }
+}
+
+/** A reader that closes the pipe early (`| head`) is no failure of ours. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(EXIT.done)
+  throw error
+})
+
+const status = await main()
+// Output to a pipe is asynchronous: leave when it is out.
+process.stdout.write('', () => process.exit(status))

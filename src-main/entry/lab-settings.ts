@@ -1,0 +1,12 @@
+/** What an entry tells the holder that it starts. */
+export interface LabSettings {
+  readonly name: string
+  readonly workers: number
+  /** Started by an ordinary user, in a user namespace. */
+  readonly rootless: boolean
+  readonly attachment: 'auto' | 'bridge' | 'routed'
+  /** The folder of lab-scripts, shown in every shell as ~/lab. */
+  readonly handouts: string
+  /** The lab goes on when the process that started it has ended. */
+  readonly detached: boolean
+}

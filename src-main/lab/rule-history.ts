@@ -1,0 +1,84 @@
+import { LabError } from '../contract/errors.ts'
+import type { NodeRuleDiff, RuleSetVersion } from '../contract/lab-contract.ts'
+import { diffRuleSets, formatDiff } from '../domain/iptables/diff-rule-sets.ts'
+import type { RuleSet } from '../domain/iptables/rule-set.ts'
+import { countChanges } from './count-changes.ts'
+import type { RuleReader } from './rule-reader.ts'
+
+const EMPTY: RuleSet = { tables: [] }
+/** So many versions of a node are kept; the oldest goes. */
+const KEPT_VERSIONS = 50
+/** Rule sets larger than this are not kept whole, version after version. */
+const MAX_KEPT_RULES = 20_000
+
+interface Version extends RuleSetVersion {
+  readonly ruleSet: RuleSet
+}
+
+/**
+ * What each node's rules were after each change. Read from the kernel when a version is noted or asked for, so
+ * that changes typed by hand show up as versions, too.
+ */
+export class RuleHistory {
+  readonly #readerOf: (node: string) => RuleReader
+  readonly #versions: ReadonlyMap<string, Version[]>
+  /** One reading after another. */
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(nodes: readonly string[], readerOf: (node: string) => RuleReader) {
+    this.#readerOf = readerOf
+    this.#versions = new Map(nodes.map((node) => [node, []]))
+  }
+
+  /** Keeps what these nodes' kernels hold now. */
+  note(nodes: readonly string[], cause: string): void {
+    this.#last = this.#last.then(async () => {
+      for (const node of nodes) await this.#read(node, cause)
+    })
+    this.#last.catch(() => undefined) // told to whoever asks for versions
+  }
+
+  /** Oldest first. A change since the last version becomes one of its own, made "by hand". */
+  async versions(node: string): Promise<readonly RuleSetVersion[]> {
+    await this.#last
+    await this.#read(node, 'changed by hand on the node')
+    return this.#of(node).map(({ ruleSet: _, ...version }) => version)
+  }
+
+  async diff(node: string, from: number, to: number): Promise<NodeRuleDiff> {
+    await this.#last
+    const changes = diffRuleSets(this.#version(node, from).ruleSet, this.#version(node, to).ruleSet)
+    return { node, ...countChanges(changes), text: formatDiff(changes) }
+  }
+
+  async #read(node: string, cause: string): Promise<void> {
+    const versions = this.#of(node)
+    const before = versions.at(-1)
+    const ruleSet = await this.#readerOf(node).ruleSet()
+    if (before?.ruleSet === ruleSet) return
+    if (ruleSet.tables.reduce((sum, { rules }) => sum + rules.length, 0) > MAX_KEPT_RULES) return
+    const changes = diffRuleSets(before?.ruleSet ?? EMPTY, ruleSet)
+    if (before && changes.length === 0) return
+    versions.push({
+      node,
+      version: (before?.version ?? 0) + 1,
+      time: new Date().toISOString(),
+      cause,
+      ...countChanges(changes),
+      ruleSet,
+    })
+    if (versions.length > KEPT_VERSIONS) versions.shift()
+  }
+
+  #of(node: string): Version[] {
+    const versions = this.#versions.get(node)
+    if (!versions) throw new LabError('not-found', `there is no node ${node}`)
+    return versions
+  }
+
+  #version(node: string, version: number): Version {
+    const found = this.#of(node).find((candidate) => candidate.version === version)
+    if (!found) throw new LabError('not-found', `node ${node} has no version ${version} of its rules`)
+    return found
+  }
+}

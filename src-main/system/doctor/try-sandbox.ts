@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import type { ProbeName, ProbeOutcome, ProbeReport, SandboxFacts } from '../../domain/doctor/machine-facts.ts'
+import { findTool } from '../command/find-tool.ts'
+
+/** The argument that makes the command line's own program run the probes, inside the sandbox. */
+export const PROBE_ARGUMENT = '--probe-sandbox'
+
+const TIMEOUT_MS = 10_000
+
+/**
+ * Starts one throw-away sandbox the way a lab's holder is started, lets `program` (the built command line) try each
+ * part inside, and waits until the kernel has removed it. Never rejects for what the machine forbids.
+ */
+export async function trySandbox(program: string): Promise<SandboxFacts> {
+  for (const tool of ['unshare', 'setpriv'])
+    if (!findTool(tool)) return { state: 'not-tried', reason: `${tool} is not installed` }
+  const rootless = process.getuid?.() !== 0
+  const argv = [
+    ...['setpriv', '--pdeathsig', 'KILL', 'unshare'],
+    ...(rootless ? ['--user', '--map-root-user'] : []),
+    ...['--net', '--mount', '--pid', '--ipc', '--uts', '--fork', '--kill-child', '--mount-proc'],
+    // sh stays as process 1 and reaps orphans.
+    ...['sh', '-c', '"$@"; exit $?', 'sh', process.execPath, program, PROBE_ARGUMENT],
+  ]
+  const [file = '', ...args] = argv
+  const child = spawn(file, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, LC_ALL: 'C', PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` },
+  })
+  return collectReports(child)
+}
+
+async function collectReports(child: ChildProcess): Promise<SandboxFacts> {
+  let capabilities: string | undefined
+  let isComplete = false
+  const probes: Partial<Record<ProbeName, ProbeOutcome>> = {}
+  let said = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-16 * 1024)
+  })
+  if (child.stdout)
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const report = JSON.parse(line) as ProbeReport
+      switch (report.probe) {
+        case 'start':
+          capabilities = report.capabilities
+          break
+        case 'end':
+          isComplete = true
+          break
+        default:
+          probes[report.probe] = report.result
+      }
+    })
+  const end = await waitForEnd(child)
+  if (capabilities === undefined) return { state: 'refused', said: said.trim() || end }
+  const brokenOff = isComplete ? undefined : `broke off: ${said.trim() || end}`
+  return { state: 'entered', capabilities, probes, brokenOff }
+}
+
+/** How it ended, in words; it is killed, with all that it started, when the time is over. */
+function waitForEnd(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    let late = false
+    const timer = setTimeout(() => {
+      late = true
+      child.kill('SIGKILL')
+    }, TIMEOUT_MS)
+    child.once('error', (error) => {
+      clearTimeout(timer)
+      resolve(error.message)
+    })
+    child.once('close', (code, signal) => {
+      clearTimeout(timer)
+      resolve(late ? `no end after ${TIMEOUT_MS / 1000} s` : `it ended with ${signal ?? `status ${code}`}`)
+    })
+  })
+}

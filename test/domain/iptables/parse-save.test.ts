@@ -1,0 +1,273 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { formatSave } from '../../../src-main/domain/iptables/format-save.ts'
+import { MAX_TOLD_PROBLEMS, parseSave } from '../../../src-main/domain/iptables/parse-save.ts'
+import { formatRestore, parseRestore } from '../../../src-main/domain/iptables/restore-text.ts'
+import { ruleArgs } from '../../../src-main/domain/iptables/rule-words.ts'
+import { arbitraryRuleSet } from './arbitrary-rule-set.ts'
+import { cleanDumps, goldenRestores, goldenSaves, textFiles } from './corpus.ts'
+
+describe('what parseSave reads, formatSave writes', () => {
+  test('the corpus is there', () => {
+    expect(goldenSaves.length).toBeGreaterThan(90)
+    expect(goldenRestores.length).toBeGreaterThan(90)
+    expect(cleanDumps.length).toBeGreaterThan(15)
+  })
+
+  test.each(goldenSaves)('golden $title', ({ text }) => {
+    const { ruleSet, problems } = parseSave(text)
+    expect(problems).toEqual([])
+    expect(ruleSet && formatSave(ruleSet)).toBe(text)
+  })
+
+  test.each(cleanDumps)('dump $title', ({ text }) => {
+    const { ruleSet, problems } = parseSave(text)
+    expect(problems.filter(({ severity }) => severity === 'error')).toEqual([])
+    expect(ruleSet && formatSave(ruleSet)).toBe(text)
+  })
+
+  test.each(goldenRestores)('restore text $title', ({ text }) => {
+    const { restore, problems } = parseRestore(text)
+    expect(problems).toEqual([])
+    expect(restore && formatRestore(restore)).toBe(text)
+  })
+
+  test('any rule set comes back equal', () => {
+    fc.assert(
+      fc.property(arbitraryRuleSet, (ruleSet) => {
+        const text = formatSave(ruleSet)
+        const read = parseSave(text)
+        expect(read.problems.filter(({ severity }) => severity === 'error')).toEqual([])
+        expect(read.ruleSet).toEqual(ruleSet)
+        expect(read.ruleSet && formatSave(read.ruleSet)).toBe(text)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('any text is taken back exactly or refused with a line and a reason', () => {
+    const line = fc.constantFrom(
+      '*nat',
+      '*filter',
+      'COMMIT',
+      ':INPUT ACCEPT [0:0]',
+      ':X - [0:0]',
+      ':X -',
+      '-A INPUT -j X',
+      '-A X',
+      '-A INPUT ',
+      '-A X -m comment --comment "open',
+      '[1:2] -A X -j DROP',
+      '[1:2]  -A X',
+      '# remark',
+      '',
+      ' ',
+      '-P INPUT ACCEPT',
+      '[99999999999999999999:0] -A X',
+      '-X X',
+      'COMMIT ',
+      '*',
+      ':',
+      '-',
+      '[',
+      '-A',
+      '\r',
+      'x',
+    )
+    const text = fc
+      .tuple(fc.array(fc.oneof(line, fc.string()), { maxLength: 14 }), fc.constantFrom('', '\n'))
+      .map(([lines, end]) => lines.join('\n') + end)
+    fc.assert(
+      fc.property(text, (written) => {
+        const { ruleSet, problems } = parseSave(written)
+        if (ruleSet) expect(formatSave(ruleSet)).toBe(written)
+        else {
+          expect(problems.some(({ severity }) => severity === 'error')).toBe(true)
+          const last = Math.max(1, written.split('\n').length)
+          for (const problem of problems) {
+            expect(problem.line).toBeGreaterThanOrEqual(1)
+            expect(problem.line).toBeLessThanOrEqual(last)
+            expect(problem.message).not.toBe('')
+          }
+        }
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+describe('a truncated text', () => {
+  const small = [...goldenSaves, ...cleanDumps].filter(({ text }) => text.length < 9000)
+
+  /** All that may stand behind the last COMMIT of a complete text. */
+  function isComplete(prefix: string): boolean {
+    return /(^|\n)COMMIT(\n(#[^\n]*|))*$/.test(prefix)
+  }
+
+  test.each(small.slice(0, 8))('no prefix of $title passes for whole', ({ text }) => {
+    for (let length = 0; length < text.length; length++) {
+      const prefix = text.slice(0, length)
+      const { ruleSet, problems } = parseSave(prefix)
+      if (isComplete(prefix)) expect(ruleSet && formatSave(ruleSet)).toBe(prefix)
+      else {
+        expect(ruleSet, prefix.slice(-80)).toBeUndefined()
+        expect(problems.length).toBeGreaterThan(0)
+      }
+    }
+  })
+
+  test('nor one of any golden, restore texts as well', () => {
+    const texts = [...goldenSaves, ...goldenRestores]
+      .map(({ text }) => text)
+      .filter(({ length }) => length < 60_000)
+    fc.assert(
+      fc.property(fc.constantFrom(...texts), fc.nat(), (text, at) => {
+        const prefix = text.slice(0, at % text.length)
+        if (isComplete(prefix)) return
+        expect(parseSave(prefix).ruleSet).toBeUndefined()
+        if (prefix !== '') expect(parseRestore(prefix).restore).toBeUndefined()
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('broken text is refused with line and reason', () => {
+  const cases: [string, string, number, RegExp][] = [
+    ['nothing', '', 1, /empty/],
+    ['blank lines', '\n\n', 1, /empty/],
+    ['comments alone', '# Generated by iptables-save\n', 1, /no table/],
+    ['no COMMIT', '*nat\n:PREROUTING ACCEPT [0:0]\n', 1, /nat has no COMMIT/],
+    ['a table before COMMIT', '*nat\n*filter\nCOMMIT\n', 1, /nat has no COMMIT/],
+    ['a rule for an unknown chain', '*nat\n:A - [0:0]\n-A B -j A\nCOMMIT\n', 3, /chain B/],
+    ['a rule outside', '*nat\nCOMMIT\n-A INPUT -j DROP\n', 3, /listing|outside/],
+    ['a chain outside', '*nat\nCOMMIT\n:INPUT ACCEPT [0:0]\n', 3, /outside/],
+    ['COMMIT twice', '*nat\nCOMMIT\nCOMMIT\n', 3, /outside/],
+    ['words in counters', '*nat\n:A - [a:0]\nCOMMIT\n', 2, /counters/],
+    ['counters over 64 bits', '*nat\n:A - [0:18446744073709551616]\nCOMMIT\n', 2, /counters/],
+    ['bad counters of a rule', '*nat\n:A - [0:0]\n[1:] -A A\nCOMMIT\n', 3, /counters/],
+    ['counters without a rule', '*nat\n:A - [0:0]\n[1:1]\nCOMMIT\n', 3, /-A CHAIN/],
+    ['an open quote', '*nat\n:A - [0:0]\n-A A -m comment --comment "x\nCOMMIT\n', 3, /quote/],
+    ['an escaped closing quote', '*nat\n:A - [0:0]\n-A A -m comment --comment "x\\"\nCOMMIT\n', 3, /quote/],
+    ['a wrong policy', '*nat\n:A MAYBE [0:0]\nCOMMIT\n', 2, /policy/],
+    ['a chain twice', '*nat\n:A - [0:0]\n:A - [0:0]\nCOMMIT\n', 3, /twice/],
+    ['a chain behind a rule', '*nat\n:A - [0:0]\n-A A\n:B - [0:0]\nCOMMIT\n', 4, /behind/],
+    ['a restore command', '*nat\n:A - [0:0]\n-X A\nCOMMIT\n', 3, /iptables-restore/],
+    ['an insertion', '*nat\n:A - [0:0]\n-I A -j DROP\nCOMMIT\n', 3, /-I.*iptables-restore/],
+    ['a word', '*nat\nhello\nCOMMIT\n', 2, /hello/],
+    ['COMMIT with more', '*nat\nCOMMIT now\n', 2, /alone/],
+    ['Windows line ends', '*nat\r\nCOMMIT\r\n', 1, /CR LF/],
+    ['a prompt behind', '*nat\nCOMMIT\nroot@node:~# iptables-save\n', 3, /prompt/],
+    ['a nft listing', 'table ip nat {\n}\n', 1, /nft list ruleset/],
+    ['JSON', '"*nat\\n:INPUT ACCEPT"\n', 1, /JSON/],
+    ['a command', 'iptables -t nat -A INPUT\n', 1, /command/],
+  ]
+  test.each(cases)('%s', (_, text, line, reason) => {
+    const { ruleSet, problems } = parseSave(text)
+    expect(ruleSet).toBeUndefined()
+    expect(problems).toEqual(
+      expect.arrayContaining([{ severity: 'error', line, message: expect.stringMatching(reason) }]),
+    )
+  })
+
+  test('all problems at once, in the order of the text', () => {
+    const { problems } = parseSave('*nat\n:A - [x]\nfoo\n-A B\n')
+    expect(problems.map(({ line }) => line)).toEqual([1, 2, 3, 4])
+  })
+
+  test('a hundred problems are told, the others counted', () => {
+    const { problems } = parseSave(`*nat\n${'bad\n'.repeat(5000)}COMMIT\n`)
+    expect(problems).toHaveLength(MAX_TOLD_PROBLEMS + 1)
+    expect(problems.at(-1)?.message).toBe('and 4900 more problems')
+  })
+
+  const forms: [string, RegExp][] = [
+    ['09-pasted-with-tabs-and-prompt/dump-tabs.txt', /indented/],
+    ['09-pasted-with-tabs-and-prompt/dump-markdown.txt', /fence/],
+    ['09-pasted-with-tabs-and-prompt/dump-quoted-mail.txt', /mail/],
+    ['22-iptables-S-listing/list-rules.txt', /`iptables -S` listing, not iptables-save/],
+    ['22-iptables-S-listing/list-rules-verbose.txt', /`iptables -S` listing/],
+    ['50-vnL-counters/vnL-nat-nft.txt', /`iptables -L` listing/],
+    ['50-vnL-counters/L-filter-legacy.txt', /`iptables -L` listing/],
+    ['51-kernel-trace-log/dmesg.txt', /no `\*table` line/],
+  ]
+  test.each(forms)('%s is recognized by one problem', (title, reason) => {
+    const [file] = textFiles('cases', /\.txt$/).filter((found) => found.title === title)
+    expect(parseSave(file?.text ?? '').problems).toEqual([
+      { severity: 'error', line: 1, message: expect.stringMatching(reason) },
+    ])
+  })
+})
+
+describe('what else a text tells', () => {
+  test('a warning of the other back end is a finding, and stays in the text', () => {
+    const [file] = cleanDumps.filter(({ title }) => title.endsWith('nft-save.txt'))
+    const { ruleSet, problems } = parseSave(file?.text ?? '')
+    expect(ruleSet?.tail?.at(-1)).toMatch(/^# Warning/)
+    expect(problems).toEqual([
+      { severity: 'warning', line: 12, message: expect.stringContaining('iptables-legacy-save') },
+    ])
+  })
+
+  test('a table twice is read and noticed', () => {
+    const { ruleSet, problems } = parseSave('*nat\nCOMMIT\n*nat\nCOMMIT\n')
+    expect(ruleSet?.tables).toHaveLength(2)
+    expect(problems).toEqual([{ severity: 'warning', line: 3, message: expect.stringContaining('twice') }])
+  })
+
+  test('64-bit counters keep every digit', () => {
+    const [file] = cleanDumps.filter(({ title }) => title.startsWith('10-'))
+    const output = parseSave(file?.text ?? '').ruleSet?.tables[0]?.chains[2]
+    expect(output?.counters).toEqual({ packets: 18446744073709551615n, bytes: 18446744073709551615n })
+  })
+
+  test('the comments of case 16 are read as iptables reads them', () => {
+    const [file] = cleanDumps.filter(({ title }) => title.startsWith('16-'))
+    const rules = parseSave(file?.text ?? '').ruleSet?.tables[0]?.rules ?? []
+    expect(rules).toHaveLength(15)
+    expect(ruleArgs(rules[0] ?? { text: '' })[3]).toBe(`000 parse escaped "s, "s, 's, 's, \\s and \\s`)
+    expect(ruleArgs(rules[12] ?? { text: '' })).toEqual(['-m', 'comment', '--comment', '', '-j', 'ACCEPT'])
+  })
+
+  test('100,000 rules are read in about a second at most', () => {
+    const chains = Array.from({ length: 20_000 }, (_, i) => `:KUBE-SVC-${i} - [0:0]\n`).join('')
+    const rules = Array.from(
+      { length: 100_000 },
+      (_, i) =>
+        `[${i}:${i * 60}] -A KUBE-SVC-${i % 20_000} -m comment --comment "default/alpha:http -> 10.244.1.7:80" -m statistic --mode random --probability 0.5 -j KUBE-SEP-${i}\n`,
+    ).join('')
+    const text = `*nat\n:PREROUTING ACCEPT [0:0]\n${chains}${rules}COMMIT\n`
+    const start = performance.now()
+    const { ruleSet } = parseSave(text)
+    // 0.35 s on two quiet cores; the bound leaves room for busy ones.
+    expect(performance.now() - start).toBeLessThan(2500)
+    expect(ruleSet && formatSave(ruleSet) === text).toBe(true)
+  })
+})
+
+describe('parseRestore', () => {
+  test('keeps commands in their order', () => {
+    const text =
+      '# c\n*nat\n:A -\n:PREROUTING - [0:0]\n-A PREROUTING -s 1.2.3.4 -j A\n-I A 3 -j DROP\n-F\n-X B\n-P INPUT DROP\n# d\nCOMMIT\n'
+    const { restore } = parseRestore(text)
+    const lines = restore?.tables[0]?.lines ?? []
+    expect(lines.map((line) => (line.kind === 'command' ? line.command : line.kind))).toEqual([
+      'chain',
+      'chain',
+      '-A',
+      '-I',
+      '-F',
+      '-X',
+      '-P',
+      'remark',
+    ])
+    expect(lines[3]).toEqual({ kind: 'command', command: '-I', chain: 'A', text: '3 -j DROP' })
+    expect(restore && formatRestore(restore)).toBe(text)
+  })
+
+  test('refuses what is no restore text', () => {
+    expect(parseRestore('*nat\n:A -\n').problems[0]?.message).toMatch(/COMMIT/)
+    expect(parseRestore('*nat\n--append A -j B\nCOMMIT\n').problems[0]).toMatchObject({ line: 2 })
+    expect(parseRestore('-A INPUT -j DROP\n').restore).toBeUndefined()
+  })
+})

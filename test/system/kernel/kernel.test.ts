@@ -1,0 +1,135 @@
+import { isMainThread } from 'node:worker_threads'
+import { describe, expect, test } from 'vitest'
+import { errnoName, libcFunction, SystemCallError } from '../../../src-main/system/kernel/libc.ts'
+import { mount, mountsBelow } from '../../../src-main/system/kernel/mount.ts'
+import { buildSetgroupsFilter } from '../../../src-main/system/kernel/setgroups-filter.ts'
+import {
+  addressFamilies,
+  bind,
+  close,
+  getsockopt,
+  internetSocketAddress,
+  listen,
+  receive,
+  receiveFlags,
+  socket,
+  socketLevels,
+  socketOptions,
+  socketTypes,
+} from '../../../src-main/system/kernel/socket.ts'
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work()
+  } catch (error) {
+    return error
+  }
+  throw new Error('nothing was thrown')
+}
+
+describe('system calls', () => {
+  test('that fail say which, on what, and why', () => {
+    const error = thrownBy(() => mount('none', '/no/such/place', 'tmpfs'))
+    expect(error).toBeInstanceOf(SystemCallError)
+    // EPERM for an ordinary user: mount asks for the privilege only after it has found the place.
+    expect(error).toMatchObject({ syscall: 'mount', code: 'ENOENT', errno: 2 })
+    expect(String(error)).toBe(
+      'SystemCallError: mount tmpfs on /no/such/place: No such file or directory (ENOENT)',
+    )
+  })
+
+  test('have names for their errors', () => {
+    expect([1, 11, 95, 105, 524].map(errnoName)).toEqual([
+      'EPERM',
+      'EAGAIN',
+      expect.any(String),
+      'ENOBUFS',
+      'errno 524',
+    ])
+  })
+
+  test('of the C library are declared when they are called', () => {
+    const missing = libcFunction('no_such_function', 'int', [])
+    expect(() => missing()).toThrow('no_such_function')
+  })
+
+  test('run on the main thread of a test', () => {
+    expect(isMainThread).toBe(true)
+  })
+})
+
+describe('sockets', () => {
+  test('listen where they were bound', () => {
+    const fd = socket(addressFamilies.inet, socketTypes.stream)
+    try {
+      bind(fd, internetSocketAddress('127.0.0.1', 0))
+      listen(fd)
+      expect(getsockopt(fd, socketLevels.socket, socketOptions.receiveBuffer)).toBeGreaterThan(0)
+      expect(thrownBy(() => receive(fd, Buffer.alloc(8)))).toMatchObject({
+        syscall: 'recv',
+        code: 'ENOTCONN',
+      })
+    } finally {
+      close(fd)
+    }
+    expect(thrownBy(() => close(-1))).toMatchObject({ syscall: 'close', code: 'EBADF' })
+  })
+
+  test('that have nothing to read give nothing', () => {
+    const fd = socket(addressFamilies.inet, socketTypes.datagram)
+    try {
+      expect(receive(fd, Buffer.alloc(8), receiveFlags.dontWait)).toBeUndefined()
+    } finally {
+      close(fd)
+    }
+  })
+
+  test('have addresses in network order', () => {
+    expect(Buffer.from(internetSocketAddress('10.244.1.7', 8080)).toString('hex')).toBe(
+      '02001f900af401070000000000000000',
+    )
+    expect(Buffer.from(internetSocketAddress('fd00::7', 80)).toString('hex')).toBe(
+      `0a00005000000000fd00${'00'.repeat(13)}0700000000`,
+    )
+  })
+})
+
+describe('the setgroups filter', () => {
+  test.each([
+    ['x64', 0xc000003e, 116],
+    ['arm64', 0xc00000b7, 159],
+  ] as const)('for %s tests architecture and call', (architecture, audit, call) => {
+    const filter = Buffer.from(buildSetgroupsFilter(architecture) ?? [])
+    expect(filter.length).toBe(6 * 8)
+    expect(filter.readUInt32LE(8 + 4)).toBe(audit)
+    expect(filter.readUInt32LE(3 * 8 + 4)).toBe(call)
+    expect(filter.readUInt32LE(4 * 8 + 4)).toBe(0x50000)
+    expect(filter.readUInt32LE(5 * 8 + 4)).toBe(0x7fff0000)
+  })
+
+  test('does not exist for other architectures', () => {
+    expect(buildSetgroupsFilter('riscv64')).toBeUndefined()
+  })
+})
+
+describe('mountinfo', () => {
+  const text = [
+    '21 1 254:0 / / rw,relatime - ext4 /dev/vda rw',
+    '22 21 0:20 / /proc rw,nosuid,nodev,noexec,relatime - proc proc rw',
+    '30 21 0:40 / /data\\040of\\040it rw,noatime,nodiratime - tmpfs none rw',
+    '31 30 0:41 / /data\\040of\\040it/inner ro,nodev shared:3 - tmpfs none rw',
+    '32 21 0:42 / /database rw - tmpfs none rw',
+    '33 30 0:43 / /data\\040of\\040it/inner rw,noexec - tmpfs none rw',
+    '',
+  ].join('\n')
+
+  test('names the mounts below a place with the flags that a remount must keep', () => {
+    expect(mountsBelow(text, '/data of it')).toEqual([
+      { target: '/data of it', flags: 0x400 | 0x800 },
+      { target: '/data of it/inner', flags: 0x8 },
+    ])
+    expect(mountsBelow(text, '/').map(({ target }) => target)).toHaveLength(5)
+    expect(mountsBelow(text, '/proc')).toEqual([{ target: '/proc', flags: 0x2 | 0x4 | 0x8 | 0x200000 }])
+    expect(mountsBelow(text, '/nowhere')).toEqual([])
+  })
+})
