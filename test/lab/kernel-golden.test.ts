@@ -6,15 +6,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { arrangeForKernel } from '../../src-main/domain/kube-proxy/arrange-for-kernel.ts'
 import { entryJumps, formatEntryCommands } from '../../src-main/domain/kube-proxy/entry-jumps.ts'
 import { formatSave } from '../../src-main/domain/kube-proxy/format-save.ts'
-import {
-  applyEntryJumps,
-  applyRestore,
-  emptyTables,
-} from '../../src-main/domain/kube-proxy/kernel-tables.ts'
+import { applyEntryJumps, applyRestore, emptyTables } from '../../src-main/domain/kube-proxy/kernel-tables.ts'
 import { formatRestore } from '../../src-main/domain/kube-proxy/restore.ts'
-import { planSync, type ProxierState } from '../../src-main/domain/kube-proxy/sync.ts'
+import { type ProxierState, planSync } from '../../src-main/domain/kube-proxy/sync.ts'
 import type { EndpointSlice, IpFamily, Service } from '../../src-main/domain/kubernetes/objects.ts'
-import { buildLargeCluster, buildService, buildSlice, plainConfig } from '../domain/kube-proxy/large-cluster.ts'
+import {
+  buildLargeCluster,
+  buildService,
+  buildSlice,
+  plainConfig,
+} from '../domain/kube-proxy/large-cluster.ts'
 import { goldens } from '../domain/kube-proxy/load-golden.ts'
 import { syncSteps } from '../domain/kube-proxy/sync-steps.ts'
 
@@ -26,9 +27,13 @@ interface Load {
 }
 
 const asRoot = process.getuid?.() === 0
-const missing = ['unshare', 'iptables-nft', 'ip6tables-nft', 'iptables-nft-restore', 'iptables-nft-save'].filter(
-  (tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0,
-)
+const missing = [
+  'unshare',
+  'iptables-nft',
+  'ip6tables-nft',
+  'iptables-nft-restore',
+  'iptables-nft-save',
+].filter((tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0)
 const wayIn = {
   /** Root in the machine's own user namespace; nothing but the network is fresh. */
   root: ['unshare', '--net'],
@@ -47,15 +52,23 @@ function reasonToSkip(way: keyof typeof wayIn): string | undefined {
   return probe.status === 0 ? undefined : `no namespace with iptables: ${probe.stderr}${probe.error ?? ''}`
 }
 
-let folder = ''
+let allRuns = ''
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'chainwalk-golden-'))
-  chmodSync(folder, 0o777)
+  allRuns = mkdtempSync(join(tmpdir(), 'chainwalk-golden-'))
+  chmodSync(allRuns, 0o755)
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => rmSync(allRuns, { recursive: true, force: true }))
+
+/** Readable and writable for the ordinary user that the test turns into. */
+function openFolder(): string {
+  const run = mkdtempSync(join(allRuns, 'run-'))
+  chmodSync(run, 0o777)
+  return run
+}
 
 /** Runs all loads in one namespace, which ends with the shell, and gives what was printed at each stage. */
 function runLoads(way: keyof typeof wayIn, loads: readonly Load[]): { saved: string[][]; stderr: string } {
+  const folder = openFolder()
   const script = ['cd "$1" || exit 3']
   for (const family of ['IPv4', 'IPv6'] as const) {
     const tool = toolOf(family)
@@ -185,6 +198,9 @@ function largeSteps(): { services: readonly Service[]; endpointSlices: readonly 
     services: start.services.filter((_, i) => i % 3 !== 0),
     endpointSlices: start.endpointSlices.filter((_, i) => i % 3 !== 0),
   }
-  const otherWide = { ...start, endpointSlices: [...endpointSlices, buildSlice('wide', addresses.slice(40, 230))] }
+  const otherWide = {
+    ...start,
+    endpointSlices: [...endpointSlices, buildSlice('wide', addresses.slice(40, 230))],
+  }
   return [start, oneEndpoint, fewerServices, start, otherWide]
 }

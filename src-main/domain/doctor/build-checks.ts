@@ -36,7 +36,7 @@ export function buildChecks(facts: MachineFacts): Check[] {
   ]
 }
 
-/** Whether the sandbox can be used, as far as it was tried. */
+/** Whether a lab is possible: nothing has failed. */
 export const isReady = (checks: readonly Check[]): boolean =>
   checks.every(({ status }) => status !== 'failed')
 
@@ -139,7 +139,7 @@ function judgeSandbox(facts: MachineFacts): Finding {
     }
     case 'entered':
       if (!sandbox.brokenOff) return ok(facts.uid === 0 ? 'as root' : 'as an ordinary user')
-      return failed(`it started, but ${sandbox.brokenOff}`, breakRemedy(sandbox.brokenOff))
+      return failed(`it broke off: ${sandbox.brokenOff}`, breakRemedy(sandbox.brokenOff))
   }
 }
 

@@ -136,13 +136,14 @@ const connectionsFail: JudgeFailure = (facts, said) =>
 const traceFails: JudgeFailure = (facts, said) =>
   warning(`packets cannot be traced: ${said}`, loadModules(facts, ['nf_tables', 'nft_ct']))
 
-const tcpdumpFails: JudgeFailure = (facts, said) =>
-  warning(
-    `packets cannot be recorded: ${said}`,
+const tcpdumpFails: JudgeFailure = (facts, said) => {
+  if (said.includes('-Z root')) return warning(said, 'write `tcpdump -Z root …` in the shells of a lab')
+  const remedy =
     facts.uid === 0
       ? installCommand(facts, 'tcpdump')
-      : `start the lab as root: ${asRoot(facts, 'npx chainwalk up')}`,
-  )
+      : `start the lab as root: ${asRoot(facts, 'npx chainwalk up')}`
+  return warning(`packets cannot be recorded: ${said}`, remedy)
+}
 
 const terminalFails: JudgeFailure = (_, said) =>
   warning(`no interactive shells: ${said}`, 'npm ci\ncommands still run: chainwalk exec TARGET -- COMMAND')

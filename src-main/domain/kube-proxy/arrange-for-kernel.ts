@@ -1,5 +1,5 @@
-import { chains } from './chain-names.ts'
 import { type ChainEdit, costOf, formatEdit, planSteps, portOf, type Step } from './chain-edits.ts'
+import { chains } from './chain-names.ts'
 import { type ChainWrite, listWrites, type SyncWrites } from './chain-writes.ts'
 import type { ProxierState, SyncPlan } from './sync.ts'
 
@@ -92,8 +92,7 @@ function switchSteps(own: SyncWrites['own'], dispatch: readonly ChainWrite[], li
         for (const step of planSteps(write, limit))
           add(`${port.plan.port.name} ${port.plan.port.protocol}`, [...step])
   for (const write of dispatch)
-    for (const step of planSteps(write, limit, 0))
-      if (step[0]) add(portOf(step[0]), [...step])
+    for (const step of planSteps(write, limit, 0)) if (step[0]) add(portOf(step[0]), [...step])
   const ports = [...byPort.keys()].sort((a, b) => (a === '' || (b !== '' && a > b) ? -1 : 1))
   return ports.flatMap((port) => {
     const steps = byPort.get(port) ?? []
@@ -102,13 +101,18 @@ function switchSteps(own: SyncWrites['own'], dispatch: readonly ChainWrite[], li
   })
 }
 
-/** Each chain emptied and removed; nothing leads there any more. */
+/** Each chain emptied and removed, those that jump to others ahead of these. */
 function deleteSteps(deletedChains: SyncWrites['deletedChains']): Step[] {
-  return deletedChains.map((chain) => [
-    { kind: 'open', chain },
-    { kind: 'remove', chain },
-  ])
+  const rank = (chain: string) => jumpOrder.findIndex((prefix) => chain.startsWith(prefix))
+  return [...deletedChains]
+    .sort((a, b) => rank(a) - rank(b))
+    .map((chain) => [
+      { kind: 'open', chain },
+      { kind: 'remove', chain },
+    ])
 }
+
+const jumpOrder = ['KUBE-FW-', 'KUBE-EXT-', 'KUBE-SVC-', 'KUBE-SVL-', 'KUBE-SEP-']
 
 /** As few transactions as the limit allows, steps whole and in order. */
 function pack(table: Batch['table'], steps: readonly Step[], limit: number): Batch[] {

@@ -98,7 +98,8 @@ function orderGroup(group: readonly PlacedEdit[]): ChainEdit[] {
       ? [{ kind, rule, position: index + 1 - moved.filter((each) => each.index < index).length }]
       : [],
   )
-  const remove = (edits: readonly PlacedEdit[]) => edits.map(({ rule }): ChainEdit => ({ kind: 'delete', rule }))
+  const remove = (edits: readonly PlacedEdit[]) =>
+    edits.map(({ rule }): ChainEdit => ({ kind: 'delete', rule }))
   return [...remove(moved), ...inserts, ...remove(gone)]
 }
 

@@ -60,7 +60,8 @@ function hashDigits(name: string, protocol: string, endpoint: string): Uint8Arra
     const word = bit >> 5
     const shift = 27 - (bit & 31)
     const high = digest[word] as number
-    const value = shift >= 0 ? high >>> shift : (high << -shift) | ((digest[word + 1] as number) >>> (32 + shift))
+    const value =
+      shift >= 0 ? high >>> shift : (high << -shift) | ((digest[word + 1] as number) >>> (32 + shift))
     digits[i] = base32[value & 31] as number
   }
   return digits

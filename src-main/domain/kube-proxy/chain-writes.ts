@@ -2,6 +2,7 @@ import type { ChainName } from '../iptables/rule-set.ts'
 import { addDispatchRules } from './dispatch-rules.ts'
 import { addOwnRules, listOwnChains } from './own-chain-rules.ts'
 import { type RestorePort, spellRestore } from './restore.ts'
+import { groupByChain } from './rule-index.ts'
 import type { ProxyRule } from './rule-origin.ts'
 import type { PortState, ProxierState, SyncPlan } from './sync.ts'
 
@@ -38,7 +39,10 @@ export function listWrites(
     for (const { plan: old } of previous?.ports ?? [])
       for (const chain of listOwnChains(old)) existing.add(chain)
     return {
-      own: plan.restore.ports.map((port) => ({ port, writes: listOwnWrites(plan, port, undefined, existing) })),
+      own: plan.restore.ports.map((port) => ({
+        port,
+        writes: listOwnWrites(plan, port, undefined, existing),
+      })),
       shared: listSharedWrites(undefined, plan),
       deletedChains: plan.restore.deletedChains,
     }
@@ -68,16 +72,6 @@ function ruleMap(state: ProxierState, port: PortState | undefined): Map<ChainNam
   return groupByChain(rules)
 }
 
-function groupByChain(rules: readonly ProxyRule[]): Map<ChainName, ProxyRule[]> {
-  const groups = new Map<ChainName, ProxyRule[]>()
-  for (const rule of rules) {
-    const group = groups.get(rule.chain)
-    if (group) group.push(rule)
-    else groups.set(rule.chain, [rule])
-  }
-  return groups
-}
-
 function listOwnWrites(
   { restore: { view } }: SyncPlan,
   port: RestorePort,
@@ -88,12 +82,14 @@ function listOwnWrites(
   addOwnRules(rules, port.plan, view, port.comments)
   const now = groupByChain(rules)
   return targetsFirst(port)
-    .map((chain): ChainWrite => ({
-      table: 'nat',
-      chain,
-      rules: now.get(chain) ?? [],
-      before: before?.get(chain) ?? (existing.has(chain) ? 'unknown' : 'absent'),
-    }))
+    .map(
+      (chain): ChainWrite => ({
+        table: 'nat',
+        chain,
+        rules: now.get(chain) ?? [],
+        before: before?.get(chain) ?? (existing.has(chain) ? 'unknown' : 'absent'),
+      }),
+    )
     .filter(changes)
 }
 
@@ -135,12 +131,14 @@ function listSharedWrites(previous: ProxierState | undefined, { restore }: SyncP
       const rules = groupByChain([...now[table].rules, ...now[table].lastRules])
       const old = before && groupByChain([...before[table].rules, ...before[table].lastRules])
       // KUBE-SERVICES stands first among them and jumps to KUBE-NODEPORTS: last here.
-      return now[table].chains.reverse().map((chain): ChainWrite => ({
-        table,
-        chain,
-        rules: rules.get(chain) ?? [],
-        before: old ? (old.get(chain) ?? []) : 'unknown',
-      }))
+      return now[table].chains.reverse().map(
+        (chain): ChainWrite => ({
+          table,
+          chain,
+          rules: rules.get(chain) ?? [],
+          before: old ? (old.get(chain) ?? []) : 'unknown',
+        }),
+      )
     })
     .filter(changes)
 }

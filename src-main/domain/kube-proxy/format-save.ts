@@ -17,7 +17,8 @@ function formatTable(name: 'filter' | 'nat', tables: KernelTables, family: IpFam
   for (const chain of builtIn) lines.push(`:${chain} ACCEPT [0:0]`)
   for (const chain of own) lines.push(`:${chain} - [0:0]`)
   for (const chain of [...builtIn, ...own])
-    for (const text of tables[name].get(chain) ?? []) lines.push(`-A ${chain} ${formatSavedRule(text, family)}`)
+    for (const text of tables[name].get(chain) ?? [])
+      lines.push(`-A ${chain} ${formatSavedRule(text, family)}`)
   lines.push('COMMIT\n')
   return lines.join('\n')
 }

@@ -78,7 +78,8 @@ function groupMask(prefix: number, group: number): number {
 }
 
 function formatted(groups: readonly number[]): IpAddress {
-  const mapped = groups.length === 8 && groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0)
+  const mapped =
+    groups.length === 8 && groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0)
   const own = mapped ? groups.slice(6) : groups
   return { family: own.length === 2 ? 'IPv4' : 'IPv6', text: formatGroups(own), groups: own }
 }
@@ -158,5 +159,7 @@ function formatGroups(groups: readonly number[]): string {
     }
   }
   const hex = groups.map((group) => group.toString(16))
-  return start < 0 ? hex.join(':') : `${hex.slice(0, start).join(':')}::${hex.slice(start + length).join(':')}`
+  return start < 0
+    ? hex.join(':')
+    : `${hex.slice(0, start).join(':')}::${hex.slice(start + length).join(':')}`
 }

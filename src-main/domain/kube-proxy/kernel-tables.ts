@@ -30,7 +30,7 @@ export function applyEntryJumps(tables: KernelTables, jumps: readonly EntryJump[
 
 /**
  * What `iptables-restore --noflush` of the text leaves. Throws where iptables-restore would refuse it: a rule in or a
- * jump to a chain that is not there, a number or text that no rule has, a chain deleted while filled.
+ * jump to a chain that is not there, a number or text that no rule has, a chain deleted while it is filled or in use.
  */
 export function applyRestore(tables: KernelTables, restore: string): KernelTables {
   const next = copyTables(tables)
@@ -78,6 +78,9 @@ function applyLine(pending: Pending, line: string): string | undefined {
   if (!old) return `no chain ${chain}`
   if (command === '-X') {
     if (old.length > 0) return 'the chain is not empty'
+    const jump = new RegExp(`(?:^| )-j ${chain}$`)
+    for (const rules of content.values())
+      if (rules.some((rule) => jump.test(rule))) return 'a rule still jumps there'
     content.delete(chain)
     return undefined
   }

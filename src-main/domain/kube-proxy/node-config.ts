@@ -101,12 +101,18 @@ export function parseNodeConfig(text: string): { config: NodeConfig | undefined;
   const interfaces: unknown = config.interfaces
   if (
     !Array.isArray(interfaces) ||
-    !interfaces.every((each: { name?: unknown; addrs?: unknown } | null) => typeof each?.name === 'string' && isTextList(each.addrs))
+    !interfaces.every(
+      (each: { name?: unknown; addrs?: unknown } | null) =>
+        typeof each?.name === 'string' && isTextList(each.addrs),
+    )
   )
     wrong('interfaces', 'a list of {name, addrs}')
   const detect: { mode?: unknown } | null = config.detectLocal
   if (!['ClusterCIDR', 'NodeCIDR', 'BridgeInterface', 'InterfaceNamePrefix'].includes(String(detect?.mode)))
-    wrong('detectLocal', 'an object whose mode is ClusterCIDR, NodeCIDR, BridgeInterface or InterfaceNamePrefix')
+    wrong(
+      'detectLocal',
+      'an object whose mode is ClusterCIDR, NodeCIDR, BridgeInterface or InterfaceNamePrefix',
+    )
   return problems.length > 0 ? { config: undefined, problems } : { config, problems }
 }
 

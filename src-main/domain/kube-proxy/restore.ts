@@ -44,7 +44,10 @@ export interface RestoreTable {
 }
 
 /** Both tables with every rule and its origin. */
-export function spellRestore(restore: Restore): { readonly filter: RestoreTable; readonly nat: RestoreTable } {
+export function spellRestore(restore: Restore): {
+  readonly filter: RestoreTable
+  readonly nat: RestoreTable
+} {
   const filter = openFilterTable(restore)
   const nat = openNatTable(restore)
   for (const port of restore.ports) addPort(restore, port, filter, nat)

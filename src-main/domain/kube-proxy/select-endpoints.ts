@@ -51,7 +51,9 @@ function selectClusterEndpoints(
 ): readonly ProxiedEndpoint[] {
   const ready = endpoints.every(isReady) ? endpoints : endpoints.filter(isReady)
   if (ready.length === 0) return endpoints.filter(isLeaving)
-  return selectHinted(ready, 'forNodes', place.nodeName) ?? selectHinted(ready, 'forZones', place.zone) ?? ready
+  return (
+    selectHinted(ready, 'forNodes', place.nodeName) ?? selectHinted(ready, 'forZones', place.zone) ?? ready
+  )
 }
 
 /** Hints bind only when every ready endpoint carries them and one of them names this place. */

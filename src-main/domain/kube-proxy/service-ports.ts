@@ -74,7 +74,8 @@ export function groupSlices(
   for (const slice of slices) {
     const { labels, namespace } = slice.metadata
     const owner = labels['kubernetes.io/service-name']
-    if (!owner || slice.addressType !== family || labels['service.kubernetes.io/headless'] !== undefined) continue
+    if (!owner || slice.addressType !== family || labels['service.kubernetes.io/headless'] !== undefined)
+      continue
     const key = `${namespace}/${owner}`
     const group = groups.get(key)
     if (group) group.push(slice)
@@ -107,8 +108,7 @@ export function selectPorts(service: Service, family: IpFamily): readonly Proxie
   const { namespace, name: serviceName } = service.metadata
   return distinctPorts(spec.ports).map((port) => {
     const match = lowerCase[port.protocol]
-    const name =
-      port.name === '' ? `${namespace}/${serviceName}` : `${namespace}/${serviceName}:${port.name}`
+    const name = port.name === '' ? `${namespace}/${serviceName}` : `${namespace}/${serviceName}:${port.name}`
     return {
       family,
       namespace,
@@ -123,8 +123,7 @@ export function selectPorts(service: Service, family: IpFamily): readonly Proxie
       externalIPs,
       loadBalancerIPs,
       sourceRanges,
-      healthCheckNodePort:
-        spec.type === 'LoadBalancer' && externalPolicyLocal ? spec.healthCheckNodePort : 0,
+      healthCheckNodePort: spec.type === 'LoadBalancer' && externalPolicyLocal ? spec.healthCheckNodePort : 0,
       internalPolicyLocal: spec.internalTrafficPolicy === 'Local',
       externalPolicyLocal,
       affinitySeconds: spec.sessionAffinity === 'ClientIP' ? spec.sessionAffinityTimeoutSeconds : 0,
@@ -195,6 +194,8 @@ const none: readonly string[] = []
 
 /** A range that holds every address lifts the restriction, whatever stands beside it. */
 function selectSourceRanges(ranges: readonly string[], family: IpFamily): readonly Cidr[] {
-  const cidrs = ranges.flatMap((range) => parseCidr(range.trim()) ?? []).filter((cidr) => cidr.family === family)
+  const cidrs = ranges
+    .flatMap((range) => parseCidr(range.trim()) ?? [])
+    .filter((cidr) => cidr.family === family)
   return cidrs.some((cidr) => cidr.prefix === 0) ? [] : cidrs
 }

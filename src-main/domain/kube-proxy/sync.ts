@@ -7,7 +7,7 @@ import { buildNodeView, type NodeView } from './node-view.ts'
 import { listOwnChains } from './own-chain-rules.ts'
 import { planPort } from './port-plan.ts'
 import type { Restore, RestorePort } from './restore.ts'
-import { sameValue } from './same-value.ts'
+import { isSameValue } from '../kubernetes/same-value.ts'
 import { selectEndpoints } from './select-endpoints.ts'
 import {
   groupSlices,
@@ -84,7 +84,7 @@ export function planSync(
   options: SyncOptions,
 ): SyncPlan {
   const view = buildNodeView(input.config, input.node, input.family)
-  const sameView = previous !== undefined && sameValue(previous.view, view)
+  const sameView = previous !== undefined && isSameValue(previous.view, view)
   const full =
     options.full === true ||
     !sameView ||
@@ -111,7 +111,8 @@ export function planSync(
     comparePorts(changes, before?.ports ?? [], ports)
   }
   if (previous)
-    for (const [key, before] of previous.services) if (!services.has(key)) comparePorts(changes, before.ports, [])
+    for (const [key, before] of previous.services)
+      if (!services.has(key)) comparePorts(changes, before.ports, [])
 
   const ports = arrangePorts(previous?.ports ?? [], changes)
   const stale = findStaleChains(previous, ports, changes, options.natChains)
@@ -172,7 +173,7 @@ function findService(
     // A label or a selector may have changed: that is no change of rules.
     const same =
       before.service === service ||
-      sameValue(
+      isSameValue(
         selectPorts(service, family),
         before.ports.map(({ plan }) => plan.port),
       )
@@ -189,7 +190,7 @@ function findService(
 }
 
 function sameSlices(before: readonly EndpointSlice[], now: readonly EndpointSlice[]): boolean {
-  return before.length === now.length && now.every((slice, i) => sameValue(slice, before[i]))
+  return before.length === now.length && now.every((slice, i) => isSameValue(slice, before[i]))
 }
 
 function countEndpoints(found: readonly FoundService[]): number {
@@ -246,7 +247,9 @@ function findStaleChains(
     return stale
   }
   for (const chain of previous?.staleChains ?? []) stale.add(chain)
-  for (const old of [...kept.keys(), ...removed]) for (const chain of listOwnChains(old.plan)) stale.add(chain)
-  for (const now of [...kept.values(), ...added]) for (const chain of listOwnChains(now.plan)) stale.delete(chain)
+  for (const old of [...kept.keys(), ...removed])
+    for (const chain of listOwnChains(old.plan)) stale.add(chain)
+  for (const now of [...kept.values(), ...added])
+    for (const chain of listOwnChains(now.plan)) stale.delete(chain)
   return stale
 }

@@ -1,13 +1,10 @@
 import type { Fields } from './decode-fields.ts'
 import { decodeMetadata } from './decode-metadata.ts'
 import { duplicateValue, invalidValue } from './field-messages.ts'
-import { cidrFamilyOf, ipFamilyOf } from './ip-text.ts'
+import { CIDR_DETAIL, cidrFamilyOf, IP_DETAIL, ipFamilyOf } from './ip-text.ts'
 import { knownFields } from './known-fields.ts'
 import { dnsLabelProblems, dnsSubdomainProblems } from './names.ts'
 import type { Namespace, NodeObject } from './objects.ts'
-
-export const CIDR_DETAIL = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'
-export const IP_DETAIL = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
 
 export function decodeNamespace(object: Fields): Namespace {
   object.allowOnly(knownFields.object)

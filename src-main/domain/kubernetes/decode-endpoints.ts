@@ -1,9 +1,9 @@
-import { IP_DETAIL } from './decode-cluster.ts'
 import type { Fields } from './decode-fields.ts'
 import { decodeMetadata } from './decode-metadata.ts'
-import { decodeProtocol } from './decode-protocol.ts'
+import { decodeAppProtocol, decodeProtocol } from './decode-protocol.ts'
+import { serviceNameLabel } from './endpoint-slices.ts'
 import { duplicateValue, requiredValue, tooMany, unsupportedValue } from './field-messages.ts'
-import { ipFamilyOf, specialIpProblems } from './ip-text.ts'
+import { IP_DETAIL, ipFamilyOf, specialIpProblems } from './ip-text.ts'
 import { knownFields } from './known-fields.ts'
 import {
   dnsLabelProblems,
@@ -11,11 +11,8 @@ import {
   domainNameProblems,
   labelValueProblems,
   portNumberProblems,
-  qualifiedNameProblems,
 } from './names.ts'
 import type { Endpoint, EndpointAddress, EndpointPort, EndpointSlice, Endpoints } from './objects.ts'
-
-export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
 
 const ADDRESS_TYPES: readonly string[] = ['FQDN', 'IPv4', 'IPv6'] satisfies EndpointSlice['addressType'][]
 const MAX_ENDPOINTS = 1000
@@ -31,8 +28,8 @@ export function decodeEndpointSlice(object: Fields): EndpointSlice {
     nameProblems: dnsSubdomainProblems,
     hasPodIps: false,
   })
-  if (metadata.labels[SERVICE_NAME_LABEL] === undefined) {
-    const message = `without the label ${SERVICE_NAME_LABEL} no Service has these endpoints`
+  if (metadata.labels[serviceNameLabel] === undefined) {
+    const message = `without the label ${serviceNameLabel} no Service has these endpoints`
     report.warning(path.child('metadata', 'labels'), message)
   }
   const addressType = decodeAddressType(object)
@@ -153,7 +150,7 @@ function decodeSlicePorts(object: Fields): EndpointPort[] {
     if (names.has(name)) report.error(path.child('name'), duplicateValue(name))
     names.add(name)
     const protocol = decodeProtocol(fields)
-    validateAppProtocol(fields)
+    decodeAppProtocol(fields)
     const port = fields.integer('port')
     // The API takes any number; one that no packet can carry would make iptables-restore refuse all rules.
     if (port !== undefined && port !== 0) report.invalid(path.child('port'), port, portNumberProblems(port))
@@ -210,22 +207,13 @@ function decodeSubsetPort(fields: Fields, needsName: boolean): EndpointPort {
   const name = fields.string('name') ?? ''
   const protocol = decodeProtocol(fields)
   const port = fields.integer('port') ?? 0
-  validateAppProtocol(fields)
+  decodeAppProtocol(fields)
   if (fields.isSound) {
     if (name !== '') report.invalid(path.child('name'), name, dnsLabelProblems(name))
     else if (needsName) report.error(path.child('name'), requiredValue())
     report.invalid(path.child('port'), port, portNumberProblems(port))
   }
   return { name, protocol, port }
-}
-
-/** `appProtocol` of any port: read for its form only where the lab does not keep it. */
-export function validateAppProtocol(fields: Fields): string | undefined {
-  const appProtocol = fields.string('appProtocol')
-  if (appProtocol !== undefined) {
-    fields.report.invalid(fields.path.child('appProtocol'), appProtocol, qualifiedNameProblems(appProtocol))
-  }
-  return appProtocol
 }
 
 function decodeTargetRef(owner: Fields): Endpoint['targetRef'] {

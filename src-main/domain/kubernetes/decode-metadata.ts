@@ -2,12 +2,11 @@ import type { Fields } from './decode-fields.ts'
 import { forbidden, invalidValue, requiredValue } from './field-messages.ts'
 import { ipFamilyOf, specialIpProblems } from './ip-text.ts'
 import { knownFields } from './known-fields.ts'
-import { dnsLabelProblems, labelValueProblems, qualifiedNameProblems } from './names.ts'
+import { dnsLabelProblems, qualifiedNameProblems } from './names.ts'
 import type { Labels, ObjectMeta, OwnerReference } from './objects.ts'
+import { podIpsAnnotation } from './pinned-addresses.ts'
 import { suggestWord } from './suggest-word.ts'
-
-/** Pins the addresses of a pod or of the pods of a template: a comma list of IPs. */
-export const POD_IPS_ANNOTATION = 'chainwalk.dev/pod-ips'
+import { validateLabels } from './validate-labels.ts'
 
 const LAB_PREFIX = 'chainwalk.dev/'
 const MAX_ANNOTATION_BYTES = 256 * 1024
@@ -46,15 +45,6 @@ export function decodeTemplateMetadata(template: Fields): Pick<ObjectMeta, 'labe
   return { labels: decodeLabels(fields), annotations: decodeAnnotations(fields, true) }
 }
 
-/** Reports keys and values that no label may have, in the mapping `name`. */
-export function validateLabels(fields: Fields, name: string, labels: Labels): void {
-  const path = fields.path.child(name)
-  for (const [key, value] of Object.entries(labels)) {
-    fields.report.invalid(path, key, qualifiedNameProblems(key), path.child(key))
-    fields.report.invalid(path, value, labelValueProblems(value), path.child(key))
-  }
-}
-
 function nameRequired(fields: Fields): string {
   const isGenerated = fields.has('generateName')
   return requiredValue(
@@ -85,10 +75,10 @@ function decodeAnnotations(fields: Fields, hasPodIps: boolean): Labels {
 
 function validateLabAnnotation(fields: Fields, key: string, value: string, hasPodIps: boolean): void {
   const path = fields.path.child('annotations', key)
-  if (key !== POD_IPS_ANNOTATION) {
-    const suggestion = suggestWord(key, [POD_IPS_ANNOTATION])
+  if (key !== podIpsAnnotation) {
+    const suggestion = suggestWord(key, [podIpsAnnotation])
     const advice =
-      suggestion === undefined ? `this lab knows ${POD_IPS_ANNOTATION}` : `did you mean ${suggestion}?`
+      suggestion === undefined ? `this lab knows ${podIpsAnnotation}` : `did you mean ${suggestion}?`
     fields.report.warning(path, `unknown annotation "${key}"; ${advice}`)
     return
   }

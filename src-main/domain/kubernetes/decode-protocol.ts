@@ -1,5 +1,6 @@
 import type { Fields } from './decode-fields.ts'
 import { unsupportedValue } from './field-messages.ts'
+import { qualifiedNameProblems } from './names.ts'
 import type { Protocol } from './objects.ts'
 
 const PROTOCOLS: readonly string[] = ['SCTP', 'TCP', 'UDP'] satisfies Protocol[]
@@ -11,4 +12,13 @@ export function decodeProtocol(fields: Fields): Protocol {
     fields.report.error(fields.path.child('protocol'), unsupportedValue(protocol, PROTOCOLS))
   }
   return protocol as Protocol
+}
+
+/** The field `appProtocol` of a port; undefined when missing. */
+export function decodeAppProtocol(fields: Fields): string | undefined {
+  const appProtocol = fields.string('appProtocol')
+  if (appProtocol !== undefined) {
+    fields.report.invalid(fields.path.child('appProtocol'), appProtocol, qualifiedNameProblems(appProtocol))
+  }
+  return appProtocol
 }

@@ -1,9 +1,9 @@
 import type { Fields } from './decode-fields.ts'
-import { validateLabels } from './decode-metadata.ts'
 import { forbidden, invalidValue, requiredValue } from './field-messages.ts'
 import { knownFields } from './known-fields.ts'
 import { qualifiedNameProblems } from './names.ts'
 import type { LabelSelector } from './objects.ts'
+import { validateLabels } from './validate-labels.ts'
 
 type Requirement = LabelSelector['matchExpressions'][number]
 

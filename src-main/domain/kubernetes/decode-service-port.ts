@@ -1,9 +1,7 @@
-import { IP_DETAIL } from './decode-cluster.ts'
-import { validateAppProtocol } from './decode-endpoints.ts'
 import type { Fields } from './decode-fields.ts'
-import { decodeProtocol } from './decode-protocol.ts'
+import { decodeAppProtocol, decodeProtocol } from './decode-protocol.ts'
 import { duplicateValue, forbidden, invalidValue, requiredValue, unsupportedValue } from './field-messages.ts'
-import { ipFamilyOf } from './ip-text.ts'
+import { IP_DETAIL, ipFamilyOf } from './ip-text.ts'
 import { knownFields } from './known-fields.ts'
 import { dnsLabelProblems, dnsSubdomainProblems, portNameProblems, portNumberProblems } from './names.ts'
 import type { LoadBalancerIngress, ServicePort } from './objects.ts'
@@ -29,7 +27,7 @@ export function decodeServicePort(fields: Fields, { type, portNames, needsName }
   const targetPort = fields.integerOrString('targetPort') || port
   const nodePort = fields.integer('nodePort') ?? 0
   const protocol = decodeProtocol(fields)
-  const appProtocol = validateAppProtocol(fields)
+  const appProtocol = decodeAppProtocol(fields)
   if (fields.isSound) {
     if (name !== '') {
       report.invalid(path.child('name'), name, dnsLabelProblems(name))
@@ -38,13 +36,19 @@ export function decodeServicePort(fields: Fields, { type, portNames, needsName }
     } else if (needsName) report.error(path.child('name'), requiredValue())
     report.invalid(path.child('port'), port, portNumberProblems(port))
     if (typeof targetPort === 'string') {
-      report.invalid(path.child('targetPort'), targetPort, portNameProblems(targetPort))
+      report.invalid(path.child('targetPort'), targetPort, targetNameProblems(targetPort))
     } else if (targetPort !== port) {
       report.invalid(path.child('targetPort'), targetPort, portNumberProblems(targetPort))
     }
     validateNodePort(fields, type, nodePort)
   }
   return { name, protocol, port, targetPort, nodePort, ...(appProtocol !== undefined && { appProtocol }) }
+}
+
+/** Only digits make a name that no container port can have: the quotes are the mistake. */
+function targetNameProblems(name: string): string[] {
+  const advice = /^\d+$/.test(name) ? '; remove the quotes to mean the number' : ''
+  return portNameProblems(name).map((problem) => problem + advice)
 }
 
 function validateNodePort(fields: Fields, type: string, nodePort: number): void {

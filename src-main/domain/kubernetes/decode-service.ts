@@ -1,11 +1,12 @@
 import type { Fields } from './decode-fields.ts'
 import { decodeMetadata } from './decode-metadata.ts'
 import { decodeLoadBalancerStatus, decodeServicePort } from './decode-service-port.ts'
-import { planServiceFamilies } from './given-service-families.ts'
+import type { GivenServiceSpec } from './given-service.ts'
 import { knownFields } from './known-fields.ts'
 import { rfc1035LabelProblems } from './names.ts'
 import type { IpFamily, Service, ServiceType, TrafficPolicy } from './objects.ts'
-import { type GivenServiceSpec, validateServiceSpec } from './validate-service.ts'
+import { planServiceFamilies } from './plan-service-families.ts'
+import { validateServiceSpec } from './validate-service.ts'
 
 const DEFAULT_AFFINITY_SECONDS = 10_800
 

@@ -28,7 +28,7 @@ export class FieldPath {
   toString(): string {
     let text = ''
     for (const key of this.keys) {
-      if (typeof key === 'number') text += `[${key}]`
+      if (typeof key === 'number' || !/^\w+$/.test(key)) text += `[${key}]`
       else text += text === '' ? key : `.${key}`
     }
     return text

@@ -1,6 +1,10 @@
 import ipaddr from 'ipaddr.js'
 import type { IpFamily } from './objects.ts'
 
+/** What the API server says of a text that is no address or no CIDR. */
+export const CIDR_DETAIL = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'
+export const IP_DETAIL = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
+
 /**
  * The family of an IP address as Go's sloppy parser reads it: leading zeros are decimal, IPv4-mapped IPv6
  * counts as IPv4, zones are refused. Undefined when the text is no address.

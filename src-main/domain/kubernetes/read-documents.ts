@@ -128,7 +128,7 @@ function readChunk(text: string): ReadText {
   return { value: undefined, problems: [problem], offsetOf: () => 0, sourceOf: () => undefined }
 }
 
-/** Only the library knows places; it reads the text again when one is asked for. */
+/** Only the library knows places; it reads the text again when one is asked for, but for the first key's. */
 function locateLazily(value: unknown, text: string): ReadText {
   let located: ReadText | undefined
   const locate = () => {
@@ -138,15 +138,9 @@ function locateLazily(value: unknown, text: string): ReadText {
   return {
     value,
     problems: [],
-    offsetOf: (keys) => (keys.length === 0 ? firstContent(text) : locate().offsetOf(keys)),
+    offsetOf: (keys) => (keys.length === 0 ? text.search(/^[A-Za-z]/m) : locate().offsetOf(keys)),
     sourceOf: (keys) => locate().sourceOf(keys),
   }
-}
-
-/** Where the first line begins that is neither blank nor a comment. */
-function firstContent(text: string): number {
-  const [blank = ''] = /^(?: *(?:#.*)?\n)*/.exec(text) ?? []
-  return blank.length
 }
 
 /** A template makes YAML errors that say nothing about the cause; it is named instead. */
@@ -158,10 +152,13 @@ function checkTemplate(read: ReadText, text: string): ReadText {
 }
 
 function findTemplateAction(text: string): number | undefined {
-  for (let at = text.indexOf('{{'); at >= 0; at = text.indexOf('{{', at + 2)) {
-    const lineStart = text.lastIndexOf('\n', at) + 1
-    const isComment = /^\s*#/.test(text.slice(lineStart, at))
-    if (!isComment && /^\{\{-?\s*[.$/"`(\w]/.test(text.slice(at, at + 200))) return at
+  const action = /\{\{-?\s*[.$/"`(\w]/g
+  for (let match = action.exec(text); match; match = action.exec(text)) {
+    const lineStart = text.lastIndexOf('\n', match.index) + 1
+    if (!/^\s*#/.test(text.slice(lineStart, match.index))) return match.index
+    const lineEnd = text.indexOf('\n', match.index)
+    if (lineEnd < 0) return undefined
+    action.lastIndex = lineEnd
   }
   return undefined
 }

@@ -13,7 +13,7 @@ export function readPlainYaml(text: string): Record<string, unknown> | undefined
 }
 
 /** A line: indent, list marks, then `key:` with or without a value, or a value alone. */
-const LINE = /^( *)(- +)?(?:([A-Za-z][\w./-]*):(?: +(\S.*?))? *|(\S+) *)$/
+const LINE = /^( *)(- +)?(?:([A-Za-z][\w./-]*):(?: +(\S.*))? *|(\S+) *)$/
 const BLANK = /^ *(?:#|$)/
 const PLAIN = /^[\w./+](?:[\w./@%+=~^-]|:(?=\S))*$/
 const QUOTED = /^(?:"[^"\\]*"|'[^']*')$/
@@ -110,7 +110,7 @@ class PlainReader {
         column: indent.length + mark.length,
         markColumn: mark === '' ? -1 : indent.length,
         key,
-        value: keyed ?? alone,
+        value: keyed?.trimEnd() ?? alone,
       }
       return
     }

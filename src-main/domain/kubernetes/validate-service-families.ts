@@ -1,10 +1,8 @@
-import { IP_DETAIL } from './decode-cluster.ts'
 import type { Fields } from './decode-fields.ts'
 import { duplicateValue, forbidden, invalidValue, unsupportedValue } from './field-messages.ts'
-import { allClusterIps, isHeadless } from './given-service-families.ts'
-import { ipFamilyOf } from './ip-text.ts'
+import { allClusterIps, type GivenServiceSpec, isHeadless } from './given-service.ts'
+import { IP_DETAIL, ipFamilyOf } from './ip-text.ts'
 import type { IpFamily } from './objects.ts'
-import type { GivenServiceSpec } from './validate-service.ts'
 
 const FAMILIES: readonly string[] = ['IPv4', 'IPv6'] satisfies IpFamily[]
 const FAMILY_POLICIES = ['PreferDualStack', 'RequireDualStack', 'SingleStack']

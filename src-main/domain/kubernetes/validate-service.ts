@@ -1,37 +1,12 @@
-import { CIDR_DETAIL, IP_DETAIL } from './decode-cluster.ts'
 import type { Fields } from './decode-fields.ts'
-import { validateLabels } from './decode-metadata.ts'
 import { nodePortRangeProblems } from './decode-service-port.ts'
 import { duplicateValue, forbidden, invalidValue, requiredValue, unsupportedValue } from './field-messages.ts'
-import { cidrFamilyOf, ipFamilyOf, specialIpProblems } from './ip-text.ts'
+import { type GivenServiceSpec, isHeadless } from './given-service.ts'
+import { CIDR_DETAIL, cidrFamilyOf, IP_DETAIL, ipFamilyOf, specialIpProblems } from './ip-text.ts'
 import { dnsSubdomainProblems, qualifiedNameProblems } from './names.ts'
-import type { IpFamily, Labels, ServicePort, ServiceType } from './objects.ts'
-import { isHeadless } from './given-service-families.ts'
+import type { Labels, ServiceType } from './objects.ts'
+import { validateLabels } from './validate-labels.ts'
 import { validateServiceFamilies } from './validate-service-families.ts'
-
-/** A Service's spec as written; undefined and '' tell that a field is not set. */
-export interface GivenServiceSpec {
-  readonly type: string
-  readonly selector: Labels
-  readonly ports: readonly ServicePort[]
-  readonly clusterIP: string
-  readonly clusterIPs: readonly string[]
-  readonly ipFamilies: readonly IpFamily[]
-  readonly ipFamilyPolicy: string | undefined
-  readonly externalIPs: readonly string[]
-  readonly externalName: string
-  readonly externalTrafficPolicy: string
-  readonly internalTrafficPolicy: string | undefined
-  readonly sessionAffinity: string
-  readonly affinityTimeoutSeconds: number | undefined
-  readonly loadBalancerIP: string
-  readonly loadBalancerClass: string | undefined
-  readonly loadBalancerSourceRanges: readonly string[]
-  readonly allocateLoadBalancerNodePorts: boolean | undefined
-  readonly healthCheckNodePort: number
-  readonly publishNotReadyAddresses: boolean
-  readonly trafficDistribution: string | undefined
-}
 
 const TYPES: readonly string[] = [
   'ClusterIP',

@@ -5,6 +5,12 @@ import type { Problem } from '../../domain/kubernetes/problem.ts'
 import { formatProblem } from '../../domain/kubernetes/problem.ts'
 import { CommandFailure, EXIT, exitStatusOf } from './exit-status.ts'
 
+// `doctor` runs this same program inside the sandbox that it tries.
+if (process.argv[2] === '--probe-sandbox') {
+  await (await import('../../system/doctor/probe-sandbox.ts')).probeSandbox()
+  process.exit(0)
+}
+
 const program = new Command('chainwalk')
   .description('A lab of network namespaces for seeing how a Kubernetes Service works.')
   .version(VERSION)

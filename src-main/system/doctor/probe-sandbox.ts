@@ -12,7 +12,7 @@ import { getRuleSetGeneration } from '../netlink/nf-tables-messages.ts'
 import { nfnetlinkGroups } from '../netlink/nfnetlink.ts'
 import { addBridge, addVethPair, setLink } from '../netlink/route-messages.ts'
 import { type NetlinkSocket, openNetlinkSocket } from '../netlink/socket.ts'
-import { enterSandbox } from '../sandbox/enter-sandbox.ts'
+import { enterSandbox, LAB_FILES } from '../sandbox/enter-sandbox.ts'
 import { readCapabilities } from './gather-facts.ts'
 
 const COMMAND_TIMEOUT_MS = 4000
@@ -27,6 +27,8 @@ export async function probeSandbox(): Promise<void> {
   report({ probe: 'start', capabilities: readCapabilities() })
   const haveFiles = await probe('files', () => {
     enterSandbox({ name: 'doctor', handouts: dirname(fileURLToPath(import.meta.url)) })
+    // Tools are found as the lab's shells find them: its own programs first.
+    process.env['PATH'] = `${LAB_FILES}/bin:${process.env['PATH'] ?? ''}`
   })
   await probeLinks()
   await probe('nf-tables', () => withNetfilterSocket(getRuleSetGeneration))
@@ -171,8 +173,16 @@ async function probeTcpdump(): Promise<void> {
     const timer = setInterval(() => {
       socket.send('probe', 9, '127.0.0.1')
     }, 20)
+    const capture = (...options: string[]): Promise<string> =>
+      runOrFail([tcpdump, ...options, '--immediate-mode', '-n', '-c', '1', '-i', 'lo', 'udp'], {
+        timeoutMs: COMMAND_TIMEOUT_MS,
+      })
     try {
-      await runOrFail([tcpdump, '-n', '-c', '1', '-i', 'lo', 'udp'], { timeoutMs: COMMAND_TIMEOUT_MS })
+      await capture()
+    } catch (error) {
+      // Many builds change to a user of their own, who does not exist in a user namespace.
+      await capture('-Z', 'root').catch(() => Promise.reject(error))
+      throw new Error('it starts only as `tcpdump -Z root`', { cause: error })
     } finally {
       clearInterval(timer)
       socket.close()

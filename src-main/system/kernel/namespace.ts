@@ -146,12 +146,24 @@ export function inNamespaces<T>(namespaces: Namespaces, work: () => T): T {
     }
     return result
   } finally {
-    for (const { kind, before } of entered.reverse()) {
-      setns(before.fd, kinds[kind].flag)
-      current[kind] = before
-    }
+    leave(entered)
     if (workingDirectory !== undefined) returnToDirectory(workingDirectory)
   }
+}
+
+/** Goes back the way it came, as far as can be: one failure does not leave the thread in the others too. */
+function leave(entered: readonly { kind: Kind; before: NamespaceFd }[]): void {
+  const failures: unknown[] = []
+  for (const { kind, before } of entered.toReversed()) {
+    try {
+      if (!before.isOpen) throw new Error(`the ${kind} namespace to come back to was closed meanwhile`)
+      setns(before.fd, kinds[kind].flag)
+      current[kind] = before
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, 'the thread is stuck in a namespace')
 }
 
 function isThenable(value: unknown): boolean {
@@ -188,8 +200,7 @@ function createNamespace(kind: Kind, prepare: () => void): NamespaceFd {
       if (isThenable(result)) throw new Error('a namespace must be prepared synchronously')
       return created
     } finally {
-      setns(before.fd, kinds[kind].flag)
-      current[kind] = before
+      leave([{ kind, before }])
     }
   } catch (error) {
     created?.close()

@@ -9,7 +9,7 @@ import {
   type KernelTables,
 } from '../../../src-main/domain/kube-proxy/kernel-tables.ts'
 import { formatRestore } from '../../../src-main/domain/kube-proxy/restore.ts'
-import { planSync, type ProxierState } from '../../../src-main/domain/kube-proxy/sync.ts'
+import { type ProxierState, planSync } from '../../../src-main/domain/kube-proxy/sync.ts'
 import type { EndpointSlice, Service } from '../../../src-main/domain/kubernetes/objects.ts'
 import { buildLargeCluster, buildService, buildSlice, plainConfig } from './large-cluster.ts'
 import { goldens } from './load-golden.ts'
@@ -53,9 +53,9 @@ const shape = fc.record({
   port: fc.constantFrom(80, 8000),
   nodePort: fc.boolean(),
   local: fc.boolean(),
-  externalIPs: fc.subarray(['198.51.100.1', '198.51.100.2', '198.51.100.3']).chain((ips) =>
-    fc.shuffledSubarray(ips, { minLength: ips.length }),
-  ),
+  externalIPs: fc
+    .subarray(['198.51.100.1', '198.51.100.2', '198.51.100.3'])
+    .chain((ips) => fc.shuffledSubarray(ips, { minLength: ips.length })),
 })
 const cluster = fc.dictionary(fc.constantFrom('a', 'b', 'b-c', 'c', 'd', 'e'), shape)
 
@@ -72,7 +72,9 @@ function buildObjects(shapes: Readonly<Record<string, Shape>>): {
         type: nodePort ? 'NodePort' : 'ClusterIP',
         externalTrafficPolicy: local ? 'Local' : 'Cluster',
         externalIPs,
-        ports: [{ name: 'http', protocol: 'TCP', port, targetPort: 80, nodePort: nodePort ? 30000 + number : 0 }],
+        ports: [
+          { name: 'http', protocol: 'TCP', port, targetPort: 80, nodePort: nodePort ? 30000 + number : 0 },
+        ],
       }),
     )
     const slice = buildSlice(
@@ -99,7 +101,12 @@ describe('any change', () => {
           let state: ProxierState | undefined
           let before: Readonly<Record<string, Shape>> = {}
           for (const [i, shapes] of steps.entries()) {
-            const input = { ...buildObjects(shapes), node: undefined, config: plainConfig, family: 'IPv4' as const }
+            const input = {
+              ...buildObjects(shapes),
+              node: undefined,
+              config: plainConfig,
+              family: 'IPv4' as const,
+            }
             const plan = planSync(state, input, { nowMs: i })
             plain = applyRestore(applyEntryJumps(plain, plan.entryJumps), formatRestore(plan.restore))
             arranged = applyEntryJumps(arranged, plan.entryJumps)
@@ -140,7 +147,9 @@ function expectServing(
   for (const [name, old] of Object.entries(before)) {
     const now = after[name]
     if (!now || old.endpoints.length === 0 || now.endpoints.length === 0 || old.port !== now.port) continue
-    const entry = tables.nat.get('KUBE-SERVICES')?.find((rule) => rule.includes(`"default/${name}:http cluster IP"`))
+    const entry = tables.nat
+      .get('KUBE-SERVICES')
+      ?.find((rule) => rule.includes(`"default/${name}:http cluster IP"`))
     const chain = /-j (KUBE-SVC-\S+)/.exec(entry ?? '')?.[1]
     const rules = tables.nat.get(chain ?? '') ?? []
     const choices = rules.filter((rule) => rule.includes('-j KUBE-SEP-'))

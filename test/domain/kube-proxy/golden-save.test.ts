@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { formatRestore } from '../../../src-main/domain/kube-proxy/restore.ts'
 import { formatSave } from '../../../src-main/domain/kube-proxy/format-save.ts'
 import {
   applyEntryJumps,
   applyRestore,
   emptyTables,
 } from '../../../src-main/domain/kube-proxy/kernel-tables.ts'
+import { formatRestore } from '../../../src-main/domain/kube-proxy/restore.ts'
 import { goldens } from './load-golden.ts'
 import { syncSteps } from './sync-steps.ts'
 

@@ -1,15 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseAllDocuments } from 'yaml'
 import type { NodeConfig } from '../../../src-main/domain/kube-proxy/node-config.ts'
-import type {
-  Endpoint,
-  EndpointSlice,
-  NodeObject,
-  ObjectMeta,
-  Service,
-} from '../../../src-main/domain/kubernetes/objects.ts'
+import type { EndpointSlice, NodeObject, Service } from '../../../src-main/domain/kubernetes/objects.ts'
+import { parseManifests } from '../../../src-main/domain/kubernetes/parse-manifests.ts'
+import { formatProblem } from '../../../src-main/domain/kubernetes/problem.ts'
 
 const goldenFolder = fileURLToPath(new URL('../../golden/', import.meta.url))
 
@@ -42,7 +37,7 @@ function loadGolden(name: string): Golden {
   return {
     name,
     config: JSON.parse(read('node.json')),
-    steps: steps.map((file) => loadObjects(read(file))),
+    steps: steps.map((file) => loadObjects(`${name}/${file}`, read(file))),
     expected(family, kind, step = 1) {
       const file = `expected.${family === 'IPv6' ? 'ip6.' : ''}${step > 1 ? `step${step}.` : ''}${kind}`
       return existsSync(join(goldenFolder, name, file)) ? read(file) : undefined
@@ -50,80 +45,13 @@ function loadGolden(name: string): Golden {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: manifests as YAML gives them
-type Raw = any
-
-function loadObjects(text: string): ClusterObjects {
-  const raw: Raw[] = parseAllDocuments(text).map((document) => document.toJS())
-  const ofKind = (kind: string) => raw.filter((each) => each?.kind === kind)
+function loadObjects(file: string, text: string): ClusterObjects {
+  const { objects, problems } = parseManifests(file, text)
+  const error = problems.find(({ severity }) => severity === 'error')
+  if (error) throw new Error(formatProblem(error))
   return {
-    services: ofKind('Service').map(toService),
-    endpointSlices: ofKind('EndpointSlice').map(toEndpointSlice),
-    nodes: ofKind('Node').map((each) => ({
-      kind: 'Node',
-      metadata: toMeta(each, ''),
-      spec: { podCIDRs: each.spec?.podCIDRs ?? [] },
-      status: { addresses: each.status?.addresses ?? [] },
-    })),
-  }
-}
-
-function toMeta(raw: Raw, namespace = 'default'): ObjectMeta {
-  const { metadata } = raw
-  return {
-    name: metadata.name,
-    namespace: metadata.namespace ?? namespace,
-    labels: metadata.labels ?? {},
-    annotations: metadata.annotations ?? {},
-  }
-}
-
-function toService(raw: Raw): Service {
-  const spec = raw.spec ?? {}
-  return {
-    kind: 'Service',
-    metadata: toMeta(raw),
-    spec: {
-      type: spec.type ?? 'ClusterIP',
-      selector: spec.selector ?? {},
-      ports: (spec.ports ?? []).map((port: Raw) => ({
-        name: port.name ?? '',
-        protocol: port.protocol ?? 'TCP',
-        port: port.port,
-        targetPort: port.targetPort ?? port.port,
-        nodePort: port.nodePort ?? 0,
-      })),
-      clusterIPs: spec.clusterIPs ?? (spec.clusterIP ? [spec.clusterIP] : []),
-      ipFamilies: spec.ipFamilies ?? [],
-      ipFamilyPolicy: spec.ipFamilyPolicy ?? '',
-      externalIPs: spec.externalIPs ?? [],
-      externalName: spec.externalName ?? '',
-      externalTrafficPolicy: spec.externalTrafficPolicy ?? 'Cluster',
-      internalTrafficPolicy: spec.internalTrafficPolicy ?? 'Cluster',
-      sessionAffinity: spec.sessionAffinity ?? 'None',
-      sessionAffinityTimeoutSeconds: spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 10800,
-      loadBalancerIP: spec.loadBalancerIP ?? '',
-      loadBalancerClass: spec.loadBalancerClass ?? '',
-      loadBalancerSourceRanges: spec.loadBalancerSourceRanges ?? [],
-      allocateLoadBalancerNodePorts: spec.allocateLoadBalancerNodePorts ?? true,
-      healthCheckNodePort: spec.healthCheckNodePort ?? 0,
-      publishNotReadyAddresses: spec.publishNotReadyAddresses ?? false,
-      trafficDistribution: spec.trafficDistribution ?? '',
-    },
-    status: { loadBalancer: { ingress: raw.status?.loadBalancer?.ingress ?? [] } },
-  }
-}
-
-function toEndpointSlice(raw: Raw): EndpointSlice {
-  return {
-    kind: 'EndpointSlice',
-    metadata: toMeta(raw),
-    addressType: raw.addressType,
-    endpoints: (raw.endpoints ?? []).map((each: Raw): Endpoint => ({ ...each, conditions: each.conditions ?? {} })),
-    ports: (raw.ports ?? []).map((port: Raw) => ({
-      name: port.name ?? '',
-      protocol: port.protocol ?? 'TCP',
-      port: port.port,
-    })),
+    services: objects.filter((each) => each.kind === 'Service'),
+    endpointSlices: objects.filter((each) => each.kind === 'EndpointSlice'),
+    nodes: objects.filter((each) => each.kind === 'Node'),
   }
 }

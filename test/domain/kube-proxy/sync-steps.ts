@@ -1,4 +1,4 @@
-import { planSync, type ProxierState, type SyncPlan } from '../../../src-main/domain/kube-proxy/sync.ts'
+import { type ProxierState, planSync, type SyncPlan } from '../../../src-main/domain/kube-proxy/sync.ts'
 import type { IpFamily } from '../../../src-main/domain/kubernetes/objects.ts'
 import type { Golden } from './load-golden.ts'
 

@@ -346,20 +346,27 @@ describe('large clusters', () => {
     now,
   ).cluster
 
+  /** The best of five, so that a busy machine does not count. */
+  function bestMs(run: () => unknown): number {
+    return Math.min(
+      ...Array.from({ length: 5 }, () => {
+        const started = performance.now()
+        run()
+        return performance.now() - started
+      }),
+    )
+  }
+
   it('scale by 500 pods in well under 100 ms', () => {
     const empty = scale(big, webDeployment, 0, later).cluster
-    const started = performance.now()
-    const full = scale(empty, webDeployment, 500, later).cluster
-    expect(pods(full)).toHaveLength(500)
-    expect(performance.now() - started).toBeLessThan(100)
+    expect(pods(scale(empty, webDeployment, 500, later).cluster)).toHaveLength(500)
+    expect(bestMs(() => scale(empty, webDeployment, 500, later))).toBeLessThan(100)
   })
 
   it("work out one pod's change alone", () => {
     const one = applied(big, service('web', '{selector: {app: web}, ports: [{port: 80}]}'))
-    const started = performance.now()
-    const after = setPodCondition(one, podAt(one, 250).metadata, 'not-ready', later).cluster
-    const spent = performance.now() - started
-    expect([...changedServiceNames(diffClusters(one, after))]).toEqual(['default/web'])
-    expect(spent).toBeLessThan(50)
+    const change = () => setPodCondition(one, podAt(one, 250).metadata, 'not-ready', later).cluster
+    expect([...changedServiceNames(diffClusters(one, change()))]).toEqual(['default/web'])
+    expect(bestMs(change)).toBeLessThan(20)
   })
 })

@@ -213,7 +213,7 @@ describe('containers', () => {
 
 describe('chainwalk.dev annotations', () => {
   const ips = 'chainwalk.dev/pod-ips'
-  const path = 'metadata.annotations.chainwalk.dev/pod-ips'
+  const path = 'metadata.annotations[chainwalk.dev/pod-ips]'
   const annotated = (annotations: Mapping) => problems('Pod', { containers: [container] }, { annotations })
 
   test('pod-ips is a comma list of addresses', () => {
@@ -241,7 +241,7 @@ describe('chainwalk.dev annotations', () => {
 
   test('other keys of the lab are warned of', () => {
     expect(annotated({ 'chainwalk.dev/pod-ip': '10.244.1.7', 'example.test/x': 'y' })).toEqual([
-      `warning metadata.annotations.chainwalk.dev/pod-ip: unknown annotation "chainwalk.dev/pod-ip"; did you mean ${ips}?`,
+      `warning metadata.annotations[chainwalk.dev/pod-ip]: unknown annotation "chainwalk.dev/pod-ip"; did you mean ${ips}?`,
     ])
   })
 })

@@ -1,6 +1,6 @@
+import { allClusterIps, type GivenServiceSpec, isHeadless } from './given-service.ts'
 import { ipFamilyOf } from './ip-text.ts'
 import type { IpFamily, Service } from './objects.ts'
-import type { GivenServiceSpec } from './validate-service.ts'
 
 type Families = Pick<Service['spec'], 'clusterIPs' | 'ipFamilies' | 'ipFamilyPolicy'>
 
@@ -24,16 +24,6 @@ export function planServiceFamilies(given: GivenServiceSpec): Families {
     ipFamilies.push(otherFamily(ipFamilies[0]))
   }
   return { clusterIPs, ipFamilies, ipFamilyPolicy }
-}
-
-/** clusterIPs, or clusterIP alone where only that is given. */
-export function allClusterIps({ clusterIP, clusterIPs }: GivenServiceSpec): readonly string[] {
-  return clusterIP !== '' && clusterIPs.length === 0 ? [clusterIP] : clusterIPs
-}
-
-export function isHeadless(given: GivenServiceSpec): boolean {
-  const all = allClusterIps(given)
-  return all.length === 1 && all[0] === 'None'
 }
 
 function otherFamily(family: IpFamily | undefined): IpFamily {
