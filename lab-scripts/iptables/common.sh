@@ -1,5 +1,6 @@
-# Sourced by the scripts beside it; does nothing by itself. Every rule that a script makes carries the comment
-# "chainwalk: NAME" with the script's name, and the script removes no other rules than those.
+# Sourced by the scripts beside it; does nothing by itself. Every rule that a script makes carries
+# the comment "chainwalk: NAME" with the script's name, and the script removes no other rules than
+# those.
 
 set -e
 name=$(basename "$0" .sh)

@@ -4,19 +4,23 @@
 #   sh masquerade-pods.sh on
 #   sh masquerade-pods.sh off
 #
-# A host outside, such as the client, has no way back to a pod's address: it sees the pod's packet come, and its
-# answer gets lost. So the node puts its own address in place of the pod's, and turns the answers back.
+# A host outside, such as the client, has no way back to a pod's address: it sees the pod's packet
+# come, and its answer gets lost. So the node puts its own address in place of the pod's, and turns
+# the answers back.
 #
-# Where: table nat, chain POSTROUTING, the last hook before a packet leaves. Only there is it known by which
-# interface it goes, and so which address of the node it is to carry. Traffic between pods is left as it is: in
-# a cluster a pod sees the other pod's own address. Only the first packet of a connection meets the nat table;
-# the kernel does the same for all the others, and the reverse for the answers.
+# Where: table nat, chain POSTROUTING, the last hook before a packet leaves. Only there is it known
+# by which interface it goes, and so which address of the node it is to carry. Traffic between pods
+# is left as it is: in a cluster a pod sees the other pod's own address. Only the first packet of a
+# connection meets the nat table; the kernel does the same for all the others, and the reverse for
+# the answers.
 #
 # See it, before and after, from a pod of this node:
-#   curl -m 2 http://172.18.0.254/       nothing listens there. before: a time-out, for the client's answer does
-#                                        not find back; after: "refused" at once, which is the answer
+#   curl -m 2 http://172.18.0.254/       nothing listens there. before: a time-out, for the client's
+#                                        answer does not find back; after: "refused" at once, which
+#                                        is the answer
 #   tcpdump -nn -i eth0 tcp port 80      in the client meanwhile: the pod's address, then the node's
-#   conntrack -L -d 172.18.0.254         in the node: both halves of the connection, the second one rewritten
+#   conntrack -L -d 172.18.0.254         in the node: both halves of the connection, the second one
+#                                        rewritten
 # Undo: off removes the rule. A connection that is open keeps its translation until it ends.
 
 . "$(dirname "$0")/common.sh"

@@ -6,12 +6,13 @@
 #
 # For example: sh notrack.sh on tcp 80, or: sh notrack.sh on udp 53
 #
-# Where: table raw, the only one that a packet meets before connection tracking. PREROUTING has what comes in,
-# OUTPUT what the node sends; --dport is the way there and --sport the way back. Used where many short exchanges
-# would fill the tracking table: the DNS cache on Kubernetes nodes makes rules like these for its own address.
+# Where: table raw, the only one that a packet meets before connection tracking. PREROUTING has what
+# comes in, OUTPUT what the node sends; --dport is the way there and --sport the way back. Used
+# where many short exchanges would fill the tracking table: the DNS cache on Kubernetes nodes makes
+# rules like these for its own address.
 #
-# The price: nat works on tracked connections only. A Service's address stays as it is, no endpoint is chosen, and
-# the packet is lost, while a pod's own address works as before.
+# The price: nat works on tracked connections only. A Service's address stays as it is, no endpoint
+# is chosen, and the packet is lost, while a pod's own address works as before.
 #
 # See it, from a pod of this node, with "on tcp 80":
 #   curl -m 2 http://10.107.38.142/      the Service of the http-server example: a time-out

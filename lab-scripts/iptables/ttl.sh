@@ -6,17 +6,20 @@
 #
 # For example: sh ttl.sh on 64
 #
-# Each router takes one off a packet's TTL, and drops it at zero. A node is the router of its pods: their packets
-# start with 64 and come out with 63. With 64 set again the step through the node is no longer to be seen, which is
-# how a phone or a home router hides what is behind it.
+# Each router takes one off a packet's TTL, and drops it at zero. A node is the router of its pods:
+# their packets start with 64 and come out with 63. With 64 set again the step through the node is
+# no longer to be seen, which is how a phone or a home router hides what is behind it.
 #
-# Where: table mangle, which is for changing packets, and chain POSTROUTING: after routing has taken its one off,
-# just before the packet goes out by eth0. Every packet meets mangle, not only a connection's first one, as in nat.
+# Where: table mangle, which is for changing packets, and chain POSTROUTING: after routing has taken
+# its one off, just before the packet goes out by eth0. Every packet meets mangle, not only a
+# connection's first one, as in nat.
 #
-# See it: ping -c 1 172.18.0.4 from a pod of this node, with another node's address, and in that node meanwhile
+# See it: ping -c 1 172.18.0.4 from a pod of this node, with another node's address, and in that
+# node meanwhile
 #   tcpdump -v -nn -i eth0 icmp          "ttl 63" before, "ttl 64" after "on 64"
-# Then try "on 1": the other nodes still answer, but none of their pods. Their node would have to pass the packet
-# on, finds nothing left to take off, and says "time exceeded" (curl http://POD/ -m 2; tcpdump shows it).
+# Then try "on 1": the other nodes still answer, but none of their pods does. Their node would have to
+# pass the packet on, finds nothing left to take off, and says "time exceeded". The same tcpdump in
+# this node shows it, while a pod of this node calls one of another.
 # Undo: off removes the rule.
 
 . "$(dirname "$0")/common.sh"

@@ -14,6 +14,7 @@ import type {
 import { VERSION } from '../contract/version.ts'
 import {
   type AppliedObject,
+  appliedObjects,
   applyObjects,
   type ClusterResult,
   deleteObjects,
@@ -25,6 +26,7 @@ import { defaultClusterConfig, defaultLoadBalancerPool } from '../domain/kuberne
 import { diffClusters } from '../domain/kubernetes/diff-clusters.ts'
 import { formatObjects } from '../domain/kubernetes/format-object.ts'
 import { formatNoResources, formatTables } from '../domain/kubernetes/format-table.ts'
+import { listShown } from '../domain/kubernetes/list-shown.ts'
 import type { ObjectRef as ClusterRef } from '../domain/kubernetes/object-names.ts'
 import type { EndpointSlice, Kind, KubernetesObject, Pod, Service } from '../domain/kubernetes/objects.ts'
 import { parseManifests } from '../domain/kubernetes/parse-manifests.ts'
@@ -193,7 +195,7 @@ export class Lab {
 
   list({ kinds, namespace, name }: Requests['objects/list']['params']): Requests['objects/list']['result'] {
     const groups = kinds.flatMap(kindsNamed).map((kind) => {
-      const objects: readonly KubernetesObject[] = listObjects(
+      const objects: readonly KubernetesObject[] = listShown(
         this.#cluster,
         kind,
         resourceNames[kind].isNamespaced ? namespace : '',
@@ -284,7 +286,7 @@ export class Lab {
       const edits = this.#proxy(name).handMadeEdits(await this.reader(nodeHost(name)).ruleSet())
       if (edits !== '') handMadeRules[name] = edits
     }
-    const applied = appliedObjects(this.#cluster)
+    const applied = appliedByHand(this.#cluster)
     return {
       chainwalk: 1,
       workers: this.#options.workers,
@@ -398,7 +400,7 @@ export class Lab {
 }
 
 /** The objects that a person applied, without what controllers made of them. */
-function appliedObjects(cluster: Cluster): KubernetesObject[] {
+function appliedByHand(cluster: Cluster): KubernetesObject[] {
   return [...cluster.sources.keys()].flatMap((key) => {
     const [kind = '', namespace = '', name = ''] = key.split('/')
     const object: KubernetesObject | undefined = getObject(cluster, kind as Kind, namespace, name)
@@ -447,8 +449,7 @@ function parseAll(manifests: readonly ManifestFile[]): { items: AppliedObject[];
   for (const { file, text } of manifests) {
     const parsed = parseManifests(file, text)
     problems.push(...parsed.problems)
-    for (const [at, object] of parsed.objects.entries())
-      items.push({ object, file, line: parsed.sources[at]?.line ?? 0 })
+    items.push(...appliedObjects(parsed))
   }
   refuseErrors(problems)
   return { items, problems }

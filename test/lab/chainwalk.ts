@@ -52,10 +52,35 @@ const isRoot = process.getuid?.() === 0
 const COMMAND_MS = 30_000
 let serial = 0
 
+/** An ordinary user without any rights; the kernel needs no account for one. */
+const LEARNER_ID = 54321
+
 /** The words before a command that make it run as the user. */
 function runAs(user: LabUser): string[] {
   if (user === 'root' || !isRoot) return []
-  return ['setpriv', '--reuid=learner', '--regid=learner', '--init-groups', '--reset-env']
+  const ids = [`--reuid=${LEARNER_ID}`, `--regid=${LEARNER_ID}`, '--clear-groups']
+  return ['setpriv', ...ids, 'env', 'HOME=/nonexistent', 'USER=learner']
+}
+
+/** How a user starts `chainwalk`, and what to clean up afterwards. */
+export interface Program {
+  /** The words before the command's own. */
+  readonly words: readonly string[]
+  readonly folder: string
+  readonly cleanUp: () => void
+}
+
+export function programFor(user: LabUser): Program {
+  const before = runAs(user)
+  const copy = before.length > 0 ? copyForOthers() : undefined
+  const folder = copy ?? root
+  return {
+    words: [...before, process.execPath, join(folder, 'lab-scripts/chainwalk.mjs')],
+    folder,
+    cleanUp: () => {
+      if (copy) rmSync(copy, { recursive: true, force: true })
+    },
+  }
 }
 
 /**
@@ -79,13 +104,8 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   serial += 1
   const name = `test-${process.pid}-${serial}`
   const user = options.as ?? (isRoot ? 'root' : 'learner')
-  const installed = runAs(user).length > 0 ? copyForOthers() : undefined
-  const home = installed ?? root
-  const [program = '', ...before] = [
-    ...runAs(user),
-    process.execPath,
-    join(home, 'lab-scripts/chainwalk.mjs'),
-  ]
+  const { words, folder: home, cleanUp } = programFor(user)
+  const [program = '', ...before] = words
 
   const cli = (command = '', ...rest: string[]): ChildProcess =>
     spawn(program, [...before, command, '--name', name, ...rest], { cwd: home, stdio: 'pipe' })
@@ -97,9 +117,6 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const runOrFail = async (what: Promise<Result>): Promise<void> => {
     const { code, stdout, stderr } = await what
     if (code !== 0) throw new Error(`chainwalk ended with ${code}:\n${stdout}${stderr}`)
-  }
-  const cleanUp = (): void => {
-    if (installed) rmSync(installed, { recursive: true, force: true })
   }
 
   const files = (options.files ?? []).flatMap((file) => [

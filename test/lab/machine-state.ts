@@ -2,15 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
-/** What a lab must leave as it found it. */
-export interface MachineState {
-  readonly links: readonly string[]
-  readonly namespaces: readonly string[]
-  readonly rules: string
-  readonly mounts: readonly string[]
-  /** Command lines of processes that have anything to do with a lab. */
-  readonly processes: readonly string[]
-  readonly files: readonly string[]
+/** What a lab must leave as it found it, as lines of text. */
+export type MachineState = readonly string[]
+
+/** What is there now and was not there before. */
+export function leftBehind(before: MachineState): string[] {
+  const known = new Set(before)
+  return readMachineState().filter((line) => !known.has(line))
 }
 
 function output(command: string, ...args: string[]): string {
@@ -21,8 +19,7 @@ function output(command: string, ...args: string[]): string {
 }
 
 /** Counters and times differ between two looks at the same rules. */
-const withoutNumbers = (save: string): string =>
-  save.replace(/^#.*\n/gm, '').replace(/\[\d+:\d+\]/g, '[0:0]')
+const withoutNumbers = (save: string): string => save.replace(/^#.*\n/gm, '').replace(/\[\d+:\d+\]/g, '[0:0]')
 
 /** Namespaces that processes other than this one's children are in; lost ones would stay in this list. */
 function networkNamespaces(): string[] {
@@ -45,7 +42,9 @@ function labProcesses(): string[] {
 function shallowFiles(): string[] {
   return ['/run', '/run/netns', tmpdir(), '/var/tmp', '/dev/shm', '/run/user'].flatMap((folder) => {
     try {
-      return readdirSync(folder).map((name) => `${folder}/${name}`)
+      // The test runner makes a folder of its own for each test file.
+      const names = readdirSync(folder).filter((name) => !/^[\w-]{21}$/.test(name))
+      return names.map((name) => `${folder}/${name}`)
     } catch {
       return [] // not every machine has all of them
     }
@@ -53,15 +52,14 @@ function shallowFiles(): string[] {
 }
 
 export function readMachineState(): MachineState {
-  return {
-    links: output('ip', '-o', 'link')
-      .trim()
-      .split('\n')
-      .map((line) => line.split(':')[1]?.trim() ?? ''),
-    namespaces: networkNamespaces(),
-    rules: withoutNumbers(output('iptables-nft-save')) + withoutNumbers(output('iptables-legacy-save')),
-    mounts: readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n').sort(),
-    processes: labProcesses(),
-    files: shallowFiles().sort(),
-  }
+  const lines = (what: string, text: string): string[] => text.split('\n').map((line) => `${what} ${line}`)
+  return [
+    ...lines('link', output('ip', '-o', 'link').replace(/^\d+: ([^:]+):.*$/gm, '$1')),
+    ...lines('network namespace', networkNamespaces().join('\n')),
+    ...lines('nft', withoutNumbers(output('iptables-nft-save'))),
+    ...lines('legacy', withoutNumbers(output('iptables-legacy-save'))),
+    ...lines('mount', readFileSync('/proc/self/mountinfo', 'utf8')),
+    ...lines('process', labProcesses().join('\n')),
+    ...lines('file', shallowFiles().join('\n')),
+  ]
 }

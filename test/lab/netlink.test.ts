@@ -52,9 +52,9 @@ type Json = Record<string, unknown>
 
 /** What lab-scenario.ts prints; 64-bit numbers are strings. */
 interface Report {
-  readonly setgroupsBefore: boolean
-  readonly setgroupsFilter: { readonly installed: boolean }
-  readonly setgroupsAfter: boolean
+  readonly identityBefore: boolean
+  readonly identityFilter: { readonly installed: boolean }
+  readonly identityAfter: boolean
   readonly inside: Json
   readonly outside: Json
   readonly throwing: readonly string[]
@@ -184,10 +184,10 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('the kernel layer, %s'
     expect(report.mountError).toBe('mount tmpfs on /nowhere: No such file or directory (ENOENT)')
   })
 
-  test('lets children call setgroups', () => {
-    expect(report.setgroupsBefore).toBe(way === 'root')
-    expect(report.setgroupsFilter).toEqual({ installed: true })
-    expect(report.setgroupsAfter).toBe(true)
+  test('lets children drop their identity', () => {
+    expect(report.identityBefore).toBe(way === 'root')
+    expect(report.identityFilter).toEqual({ installed: true })
+    expect(report.identityAfter).toBe(true)
   })
 
   test('makes and lists links as ip does', () => {

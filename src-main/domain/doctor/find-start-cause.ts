@@ -141,6 +141,18 @@ export function firstLine(said: string): string {
   return lines.find((line) => /^(\w*Error|unshare|setpriv|sh)\b.*: /.test(line)) ?? lines[0] ?? ''
 }
 
+const LONGEST = 240
+
+/** All that a tool wrote in one line, without iptables' pointers to its manual. */
+export function inOneLine(said: string): string {
+  const text = said
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !/^(Try `|Error occurred at line)/.test(line))
+    .join(' ')
+  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text
+}
+
 /** Cause and remedy in one or two sentences, for a message beside which there is no room for more. */
 export function formatStartCause({ cause, remedy }: StartCause): string {
   const [first = '', ...more] = remedy.split('\n')

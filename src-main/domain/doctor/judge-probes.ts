@@ -1,5 +1,5 @@
 import { type Check, check, type Finding, failed, ok, unknown, warning } from './check.ts'
-import { firstLine, LEAVE_CONTAINER } from './find-start-cause.ts'
+import { inOneLine, LEAVE_CONTAINER } from './find-start-cause.ts'
 import { selectIptables } from './judge-tools.ts'
 import type { MachineFacts, ProbeName } from './machine-facts.ts'
 import { asRoot, installCommand, loadModules, setSysctl } from './remedies.ts'
@@ -57,7 +57,7 @@ function judge(facts: MachineFacts, probe: ProbeName, onFailure: JudgeFailure): 
     case 'skipped':
       return unknown(result.reason)
     case 'fails':
-      return onFailure(facts, firstLine(result.said))
+      return onFailure(facts, inOneLine(result.said))
   }
 }
 

@@ -35,8 +35,8 @@ export function buildServicePortChains(name: string, protocol: string): ServiceP
 
 /** `endpoint` is `ip:port`, or `[ip]:port` for IPv6. */
 export function buildEndpointChain(name: string, protocol: string, endpoint: string): ChainName {
-  // One call makes one plain string; a sum of sixteen would stay a tree of sixteen in memory.
-  return String.fromCharCode(...endpointPrefix, ...hashDigits(name, protocol, endpoint)) as ChainName
+  writeHash(name, protocol, endpoint)
+  return String.fromCharCode.apply(null, endpointLetters) as ChainName
 }
 
 /** Says whether a chain of the nat table belongs to some Service, so that a sync may delete it. */
@@ -44,25 +44,31 @@ export function isServiceChain(chain: string): chain is ChainName {
   return /^KUBE-(SVC|SVL|SEP|FW|EXT)-/.test(chain)
 }
 
-const endpointPrefix = Array.from('KUBE-SEP-', (letter) => letter.charCodeAt(0))
+// One call on a list of letters makes one plain string quickly; a sum of parts would stay a tree in memory.
+const endpointLetters = Array.from('KUBE-SEP-................', (letter) => letter.charCodeAt(0))
 const base32 = Uint8Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ234567', (digit) => digit.charCodeAt(0))
-const digits = new Uint8Array(16)
+const digest = new Int32Array(8)
 
 function hash16(name: string, protocol: string): string {
-  return String.fromCharCode(...hashDigits(name, protocol, ''))
+  writeHash(name, protocol, '')
+  return String.fromCharCode.apply(null, endpointLetters.slice(9))
 }
 
-/** The first 80 bits of the digest in base32, as character codes: chain names hold at most 28 characters. */
-function hashDigits(name: string, protocol: string, endpoint: string): Uint8Array {
-  const digest = sha256(name, protocol, endpoint)
-  for (let i = 0; i < 16; i++) {
-    const bit = i * 5
-    const word = bit >> 5
-    const shift = 27 - (bit & 31)
-    const high = digest[word] as number
-    const value =
-      shift >= 0 ? high >>> shift : (high << -shift) | ((digest[word + 1] as number) >>> (32 + shift))
-    digits[i] = base32[value & 31] as number
+/** The first 80 bits of the digest in base32, behind the prefix: chain names hold at most 28 characters. */
+function writeHash(name: string, protocol: string, endpoint: string): void {
+  sha256(name, protocol, endpoint, digest)
+  let bits = 0
+  let held = 0
+  let word = 0
+  for (let i = 9; i < 25; i++) {
+    if (held < 5) {
+      // At most 4 bits are left over, so 16 more always fit.
+      const half = digest[word >> 1] as number
+      bits = (bits << 16) | (word & 1 ? half & 0xffff : half >>> 16)
+      word++
+      held += 16
+    }
+    held -= 5
+    endpointLetters[i] = base32[(bits >>> held) & 31] as number
   }
-  return digits
 }

@@ -10,12 +10,10 @@ import {
 import type { NodeView } from './node-view.ts'
 import { addOwnRules, listOwnChains } from './own-chain-rules.ts'
 import type { PortPlan } from './port-plan.ts'
+import { formatChains, formatRules, type PortText } from './port-text.ts'
 import type { ProxyRule } from './rule-origin.ts'
 
-/**
- * What one sync writes, in short: rules are built from it when they are asked for, so that ten thousand Services
- * cost no more memory than what was decided about them.
- */
+/** What one sync writes, in short: its rules and its text are built when they are asked for. */
 export interface Restore {
   readonly view: NodeView
   /** Every Service port in the order of the rules: the chains that all share are written whole each time. */
@@ -30,6 +28,7 @@ export interface RestorePort {
   readonly plan: PortPlan
   /** False in a large cluster: the rules per endpoint go without comments. */
   readonly comments: boolean
+  readonly text: PortText
 }
 
 /** One table of a restore, spelled out in the order of the text: chains, rules, deletions, last rules. */
@@ -59,44 +58,29 @@ export function spellRestore(restore: Restore): {
 export function formatRestore(restore: Restore): string {
   const filter = openFilterTable(restore)
   const nat = openNatTable(restore)
-  const filterText = new LineText()
-  const natText = new LineText()
+  const filterRules = [formatRules(filter.rules)]
+  const natChains = [formatChains(nat.chains)]
+  const natRules = [formatRules(nat.rules)]
   for (const port of restore.ports) {
-    addPort(restore, port, filter, nat)
-    if (nat.rules.length < rulesAtOnce) continue
-    filterText.addRules(filter.rules)
-    natText.addRules(nat.rules)
-    filter.rules.length = 0
-    nat.rules.length = 0
+    filterRules.push(port.text.dispatch.filter)
+    natRules.push(port.text.dispatch.nat)
+    if (!restore.rewritten.has(port)) continue
+    natChains.push(port.text.own.chains)
+    natRules.push(port.text.own.rules)
   }
-  filterText.addRules(filter.rules)
-  natText.addRules(nat.rules)
-  closeNatTable(restore, nat)
-  return formatTable(filter, filterText) + formatTable(nat, natText)
+  natChains.push(formatChains(nat.deletedChains))
+  return (
+    formatTable(filter, [formatChains(filter.chains)], filterRules) + formatTable(nat, natChains, natRules)
+  )
 }
 
-/** Rules live only until they are text, which keeps them out of the garbage collector's long-lived half. */
-const rulesAtOnce = 2000
-
-class LineText {
-  readonly #pieces: string[] = []
-
-  addRules(rules: readonly ProxyRule[]): void {
-    if (rules.length === 0) return
-    this.#pieces.push(rules.map((rule) => `-A ${rule.chain} ${rule.text}\n`).join(''))
-  }
-
-  toString(): string {
-    return this.#pieces.join('')
-  }
-}
-
-function formatTable(table: RestoreTable, rules: LineText): string {
-  const last = new LineText()
-  last.addRules(table.lastRules)
-  const made = table.chains.map((chain) => `:${chain} - [0:0]\n`).join('')
-  const deleted = table.deletedChains.map((chain) => `-X ${chain}\n`).join('')
-  return `*${table.name}\n${made}${rules}${deleted}${last}COMMIT\n`
+function formatTable(
+  { name, deletedChains, lastRules }: RestoreTable,
+  chains: readonly string[],
+  rules: readonly string[],
+): string {
+  const deleted = deletedChains.map((chain) => `-X ${chain}\n`)
+  return [`*${name}\n`, ...chains, ...rules, ...deleted, formatRules(lastRules), 'COMMIT\n'].join('')
 }
 
 function openFilterTable({ view }: Restore): RestoreTable {

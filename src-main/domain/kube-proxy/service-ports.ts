@@ -10,6 +10,7 @@ import type {
 } from '../kubernetes/objects.ts'
 import { buildEndpointChain, buildServicePortChains, type ServicePortChains } from './chain-names.ts'
 import { type Cidr, joinHostPort, normalizeIp, parseCidr } from './ip-address.ts'
+import { NamedMap, type ReadonlyNamedMap } from './named-map.ts'
 
 /** One port of one Service as the proxier of one address family sees it: the unit that rules are made for. */
 export interface ProxiedPort {
@@ -65,24 +66,24 @@ function isTerminating(endpoint: Endpoint): boolean {
   return endpoint.conditions.terminating ?? false
 }
 
-/** The EndpointSlices of each Service (`namespace/name`) for one family, each list sorted by slice name. */
+/** The slices of one family that kube-proxy looks at, for each Service in the order of their names. */
 export function groupSlices(
   slices: readonly EndpointSlice[],
   family: IpFamily,
-): Map<string, readonly EndpointSlice[]> {
-  const groups = new Map<string, EndpointSlice[]>()
+): ReadonlyNamedMap<readonly EndpointSlice[]> {
+  const groups = new NamedMap<EndpointSlice[]>()
   for (const slice of slices) {
     const { labels, namespace } = slice.metadata
     const owner = labels['kubernetes.io/service-name']
     if (!owner || slice.addressType !== family || labels['service.kubernetes.io/headless'] !== undefined)
       continue
-    const key = `${namespace}/${owner}`
-    const group = groups.get(key)
-    if (group) group.push(slice)
-    else groups.set(key, [slice])
+    const group = groups.get(namespace, owner)
+    if (!group) groups.set(namespace, owner, [slice])
+    else {
+      group.push(slice)
+      group.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+    }
   }
-  for (const group of groups.values())
-    if (group.length > 1) group.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
   return groups
 }
 

@@ -4,17 +4,19 @@ const roundConstants = Int32Array.from(firstPrimes(64), (prime) => fractionBits(
 const initialHash = Int32Array.from(firstPrimes(8), (prime) => fractionBits(Math.sqrt(prime)))
 
 // Scratch space of one call; never seen outside it.
-const state = new Int32Array(8)
 const schedule = new Int32Array(64)
 let bytes = new Uint8Array(256)
 
-/** The eight 32-bit words, most significant first, of the digest of the texts in a row, as UTF-8. */
-export function sha256(first: string, second = '', third = ''): Int32Array {
+/**
+ * The eight 32-bit words, most significant first, of the digest of the texts in a row, as UTF-8. Who asks for very
+ * many gives the array to fill.
+ */
+export function sha256(first: string, second = '', third = '', digest = new Int32Array(8)): Int32Array {
   const length = writeUtf8(third, writeUtf8(second, writeUtf8(first, 0)))
   const end = ((length + 8) >> 6) * 64 + 64
-  bytes.fill(0, length, end)
   bytes[length] = 0x80
-  state.set(initialHash)
+  for (let i = length + 1; i < end; i++) bytes[i] = 0
+  for (let i = 0; i < 8; i++) digest[i] = initialHash[i] as number
   for (let offset = 0; offset < end; offset += 64) {
     for (let i = 0, at = offset; i < 16; i++, at += 4)
       schedule[i] =
@@ -23,12 +25,12 @@ export function sha256(first: string, second = '', third = ''): Int32Array {
         ((bytes[at + 2] as number) << 8) |
         (bytes[at + 3] as number)
     if (offset + 64 === end) schedule[15] = length * 8
-    compress()
+    compress(digest)
   }
-  return state.slice()
+  return digest
 }
 
-function compress(): void {
+function compress(state: Int32Array): void {
   const w = schedule
   for (let i = 16; i < 64; i++) {
     const x = w[i - 15] as number

@@ -1,13 +1,15 @@
 import type { ChainName } from '../iptables/rule-set.ts'
 import type { EndpointSlice, IpFamily, NodeObject, Service } from '../kubernetes/objects.ts'
+import { isSameValue } from '../kubernetes/same-value.ts'
 import { isServiceChain } from './chain-names.ts'
 import { type EntryJump, entryJumps } from './entry-jumps.ts'
+import { NamedMap, type ReadonlyNamedMap } from './named-map.ts'
 import type { NodeConfig } from './node-config.ts'
 import { buildNodeView, type NodeView } from './node-view.ts'
 import { listOwnChains } from './own-chain-rules.ts'
 import { planPort } from './port-plan.ts'
+import { PortText } from './port-text.ts'
 import type { Restore, RestorePort } from './restore.ts'
-import { isSameValue } from '../kubernetes/same-value.ts'
 import { selectEndpoints } from './select-endpoints.ts'
 import {
   groupSlices,
@@ -47,7 +49,7 @@ export interface SyncPlan {
 /** A value: a failed sync is taken back by going on from the state before it, with `full`. */
 export interface ProxierState {
   readonly view: NodeView
-  readonly services: ReadonlyMap<string, ServiceState>
+  readonly services: ReadonlyNamedMap<ServiceState>
   /** Every Service port, in the order of the rules. */
   readonly ports: readonly PortState[]
   readonly largeCluster: boolean
@@ -64,10 +66,7 @@ export interface ServiceState {
 }
 
 /** A Service port as the kernel has it. */
-export interface PortState extends RestorePort {
-  /** All of them, chosen or not. */
-  readonly endpoints: readonly ProxiedEndpoint[]
-}
+export interface PortState extends RestorePort, PortEndpoints {}
 
 /** More endpoints than this, summed over Service ports, and the rules per endpoint lose their comments. */
 const largeClusterEndpoints = 1000
@@ -94,25 +93,22 @@ export function planSync(
   const largeCluster = countEndpoints(found) > largeClusterEndpoints
   const keepsRules = (state: PortState) => !full || (sameView && state.comments === !largeCluster)
   const changes: PortChanges = { kept: new Map(), added: [], removed: new Set() }
-  const services = new Map<string, ServiceState>()
-  for (const each of found) {
-    const { before } = each
-    if (before && !each.changed && before.ports.every(keepsRules)) {
-      const same = before.service === each.service && before.slices === each.slices
-      services.set(each.key, same ? before : { ...before, service: each.service, slices: each.slices })
+  const services = new NamedMap<ServiceState>()
+  for (const { service, slices, before, newPorts } of found) {
+    const { namespace, name } = service.metadata
+    if (before && !newPorts && before.ports.every(keepsRules)) {
+      const same = before.service === service && before.slices === slices
+      services.set(namespace, name, same ? before : { ...before, service, slices })
       continue
     }
-    const ports = each.ports.map(({ port, endpoints }) => ({
-      plan: planPort(port, selectEndpoints(port, endpoints, view)),
-      endpoints,
-      comments: !largeCluster,
-    }))
-    services.set(each.key, { service: each.service, slices: each.slices, ports })
+    const ports = (newPorts ?? before?.ports ?? []).map(({ port, endpoints }) =>
+      buildPortState(port, endpoints, view, !largeCluster),
+    )
+    services.set(namespace, name, { service, slices, ports })
     comparePorts(changes, before?.ports ?? [], ports)
   }
-  if (previous)
-    for (const [key, before] of previous.services)
-      if (!services.has(key)) comparePorts(changes, before.ports, [])
+  for (const { namespace, name, value } of previous?.services.values() ?? [])
+    if (!services.get(namespace, name)) comparePorts(changes, value.ports, [])
 
   const ports = arrangePorts(previous?.ports ?? [], changes)
   const stale = findStaleChains(previous, ports, changes, options.natChains)
@@ -139,64 +135,67 @@ export function planSync(
 }
 
 interface FoundService {
-  readonly key: string
   readonly service: Service
   readonly slices: readonly EndpointSlice[]
-  readonly ports: readonly FoundPort[]
   readonly before: ServiceState | undefined
-  /** The Service (as far as rules go) or one of its slices is not what it was. */
-  readonly changed: boolean
+  /** Undefined when neither the Service (as far as rules go) nor one of its slices has changed. */
+  readonly newPorts: readonly PortEndpoints[] | undefined
 }
 
-interface FoundPort {
+interface PortEndpoints {
   readonly port: ProxiedPort
+  /** All of them, chosen or not. */
   readonly endpoints: readonly ProxiedEndpoint[]
 }
 
 function findServices(previous: ProxierState | undefined, input: SyncInput): FoundService[] {
-  const slices = groupSlices(input.endpointSlices, input.family)
+  const groups = groupSlices(input.endpointSlices, input.family)
   return input.services.map((service) => {
-    const key = `${service.metadata.namespace}/${service.metadata.name}`
-    return findService(key, service, slices.get(key) ?? noSlices, previous?.services.get(key), input.family)
+    const { namespace, name } = service.metadata
+    const before = previous?.services.get(namespace, name)
+    const slices = groups.get(namespace, name) ?? noSlices
+    if (before && !hasChanged(before, service, slices, input.family)) {
+      const kept = slices.every((slice, i) => slice === before.slices[i])
+      return { service, slices: kept ? before.slices : slices, before, newPorts: undefined }
+    }
+    const newPorts = selectPorts(service, input.family).map((port) => ({
+      port,
+      endpoints: selectPortEndpoints(port, slices),
+    }))
+    return { service, slices, before, newPorts }
   })
 }
 
-function findService(
-  key: string,
+function hasChanged(
+  before: ServiceState,
   service: Service,
   slices: readonly EndpointSlice[],
-  before: ServiceState | undefined,
   family: IpFamily,
-): FoundService {
-  if (before && sameSlices(before.slices, slices)) {
-    const kept = slices.every((slice, i) => slice === before.slices[i]) ? before.slices : slices
-    // A label or a selector may have changed: that is no change of rules.
-    const same =
-      before.service === service ||
-      isSameValue(
-        selectPorts(service, family),
-        before.ports.map(({ plan }) => plan.port),
-      )
-    if (same) {
-      const ports = before.ports.map(({ plan, endpoints }) => ({ port: plan.port, endpoints }))
-      return { key, service, slices: kept, ports, before, changed: false }
-    }
-  }
-  const ports = selectPorts(service, family).map((port) => ({
-    port,
-    endpoints: selectPortEndpoints(port, slices),
-  }))
-  return { key, service, slices, ports, before, changed: true }
-}
-
-function sameSlices(before: readonly EndpointSlice[], now: readonly EndpointSlice[]): boolean {
-  return before.length === now.length && now.every((slice, i) => isSameValue(slice, before[i]))
+): boolean {
+  if (before.slices.length !== slices.length) return true
+  if (slices.some((slice, i) => slice !== before.slices[i] && !isSameValue(slice, before.slices[i])))
+    return true
+  if (before.service === service) return false
+  // A label or a selector may have changed: that is no change of rules.
+  const ports = before.ports.map(({ port }) => port)
+  return !isSameValue(selectPorts(service, family), ports)
 }
 
 function countEndpoints(found: readonly FoundService[]): number {
   let count = 0
-  for (const { ports } of found) for (const { endpoints } of ports) count += endpoints.length
+  for (const { before, newPorts } of found)
+    for (const { endpoints } of newPorts ?? before?.ports ?? []) count += endpoints.length
   return count
+}
+
+function buildPortState(
+  port: ProxiedPort,
+  endpoints: readonly ProxiedEndpoint[],
+  view: NodeView,
+  comments: boolean,
+): PortState {
+  const plan = planPort(port, selectEndpoints(port, endpoints, view))
+  return { port, endpoints, plan, comments, text: new PortText(plan, view, comments) }
 }
 
 /** The Service ports whose rules are not what they were; all others are the same value as before. */
@@ -226,7 +225,7 @@ function arrangePorts(
   return [...ports.filter((state) => !removed.has(state)), ...added].sort(comparePlaces)
 }
 
-function comparePlaces({ plan: { port: a } }: PortState, { plan: { port: b } }: PortState): number {
+function comparePlaces({ port: a }: PortState, { port: b }: PortState): number {
   return compareText(a.name, b.name) || compareText(a.protocol, b.protocol)
 }
 

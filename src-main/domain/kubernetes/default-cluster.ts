@@ -1,4 +1,5 @@
 import type { ClusterConfig, ClusterNode } from './cluster-objects.ts'
+import { NODE_PORT_RANGE } from './decode-service-port.ts'
 
 /** What a lab may ask for; everything else about the default cluster is fixed. */
 export interface DefaultClusterOptions {
@@ -27,7 +28,7 @@ export function defaultClusterConfig(options: DefaultClusterOptions = {}): Clust
     nodes: Array.from({ length: workers + 1 }, (_, index) => defaultNode(index)),
     clusterCIDRs: ['10.244.0.0/16'],
     serviceCIDRs: ['10.96.0.0/12'],
-    nodePortRange: { first: 30000, last: 32767 },
+    nodePortRange: NODE_PORT_RANGE,
     ...(options.loadBalancerPool === undefined ? {} : { loadBalancerPool: options.loadBalancerPool }),
   }
 }

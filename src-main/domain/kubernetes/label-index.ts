@@ -1,3 +1,4 @@
+import { addValue } from './multi-map.ts'
 import type { Labels } from './objects.ts'
 import { matchesSelector } from './select.ts'
 
@@ -9,7 +10,8 @@ export class LabelIndex<T> {
   constructor(items: Iterable<T>, labelsOf: (item: T) => Labels) {
     this.#labelsOf = labelsOf
     for (const item of items) {
-      for (const [key, value] of Object.entries(labelsOf(item))) addTo(this.#byPair, `${key}=${value}`, item)
+      for (const [key, value] of Object.entries(labelsOf(item)))
+        addValue(this.#byPair, `${key}=${value}`, item)
     }
   }
 
@@ -33,7 +35,7 @@ export class SelectorIndex<T> {
     this.#selectorOf = selectorOf
     for (const item of items) {
       const [first] = Object.entries(selectorOf(item))
-      if (first) addTo(this.#byFirstPair, `${first[0]}=${first[1]}`, item)
+      if (first) addValue(this.#byFirstPair, `${first[0]}=${first[1]}`, item)
     }
   }
 
@@ -45,10 +47,4 @@ export class SelectorIndex<T> {
       ),
     )
   }
-}
-
-function addTo<T>(map: Map<string, T[]>, key: string, item: T): void {
-  const items = map.get(key)
-  if (items) items.push(item)
-  else map.set(key, [item])
 }

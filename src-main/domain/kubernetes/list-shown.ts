@@ -1,6 +1,7 @@
 import { type Cluster, getObject, listObjects, type ObjectOf } from './cluster-objects.ts'
 import { serviceNameLabel } from './endpoint-slices.ts'
 import { deriveEndpoints } from './mirror-endpoints.ts'
+import { addValue } from './multi-map.ts'
 import type { EndpointSlice, Endpoints, Kind } from './objects.ts'
 
 /**
@@ -20,9 +21,7 @@ function listEndpoints(cluster: Cluster, namespace: string | undefined): readonl
   const slices = new Map<string, EndpointSlice[]>()
   for (const slice of listObjects(cluster, 'EndpointSlice', namespace)) {
     const service = `${slice.metadata.namespace}/${slice.metadata.labels[serviceNameLabel] ?? ''}`
-    const found = slices.get(service)
-    if (found) found.push(slice)
-    else slices.set(service, [slice])
+    addValue(slices, service, slice)
   }
   const derived = listObjects(cluster, 'Service', namespace).flatMap((service) => {
     const { metadata, spec } = service

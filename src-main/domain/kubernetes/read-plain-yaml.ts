@@ -3,7 +3,7 @@ import { resolvePlainScalar } from './yaml-scalar.ts'
 /**
  * Reads the plain part of YAML that nearly every manifest is written in: block mappings and lists with one-line
  * scalars. Undefined for anything else (flow style, comments behind values, anchors, block scalars, equal keys,
- * mistakes), which is for the full reader. Ten times faster than the library, and tested to agree with it.
+ * mistakes), which is for the full reader. Several times faster than the library, and tested to agree with it.
  */
 export function readPlainYaml(text: string): Record<string, unknown> | undefined {
   if (/[^\n -~]/.test(text)) return undefined

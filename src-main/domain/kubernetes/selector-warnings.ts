@@ -1,6 +1,7 @@
 import type { ClusterDraft } from './cluster-draft.ts'
 import { resolveTargetPort, serviceNameLabel } from './endpoint-slices.ts'
 import { LabelIndex } from './label-index.ts'
+import { addValue } from './multi-map.ts'
 import type { Labels, PodSpec, Service } from './objects.ts'
 
 /** A pod template that some workload has, or a pod that stands alone. */
@@ -90,10 +91,10 @@ class TemplateSearch {
   constructor(templates: readonly WorkloadTemplate[]) {
     this.#everywhere = new LabelIndex(templates, (template) => template.labels)
     for (const template of templates) {
-      push(this.#byNamespace, template.namespace, template)
+      addValue(this.#byNamespace, template.namespace, template)
       for (const [key, value] of Object.entries(template.labels)) {
-        push(this.#byKey, key, template)
-        push(this.#byValue, value, template)
+        addValue(this.#byKey, key, template)
+        addValue(this.#byValue, value, template)
       }
     }
   }
@@ -212,10 +213,4 @@ function formatLabels(labels: Labels): string {
   return Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(',')
-}
-
-function push<T>(map: Map<string, T[]>, key: string, item: T): void {
-  const items = map.get(key)
-  if (items) items.push(item)
-  else map.set(key, [item])
 }

@@ -1,6 +1,7 @@
 import type { Cluster, ObjectOf } from './cluster-objects.ts'
 import { replicaSetName } from './deployment-controller.ts'
 import { formatAge } from './format-age.ts'
+import { addValue } from './multi-map.ts'
 import type {
   Deployment,
   EndpointSlice,
@@ -129,10 +130,7 @@ export function buildTableContext(cluster: Cluster, isWide: boolean, now: string
     for (const pod of namespace.values()) {
       const owner = pod.metadata.ownerReferences?.[0]
       if (!owner || pod.status.terminating) continue
-      const key = `${pod.metadata.namespace}/${owner.name}`
-      const owned = pods.get(key)
-      if (owned) owned.push(pod)
-      else pods.set(key, [pod])
+      addValue(pods, `${pod.metadata.namespace}/${owner.name}`, pod)
     }
   }
   return { now, wide: isWide, pods }

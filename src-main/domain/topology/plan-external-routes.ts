@@ -17,7 +17,9 @@ export function planExternalRoutes(
   for (const service of services) {
     const addresses = [
       ...service.spec.externalIPs,
-      ...service.status.loadBalancer.ingress.flatMap(({ ip, ipMode }) => (ip && ipMode !== 'Proxy' ? [ip] : [])),
+      ...service.status.loadBalancer.ingress.flatMap(({ ip, ipMode }) =>
+        ip && ipMode !== 'Proxy' ? [ip] : [],
+      ),
     ].filter((address) => !address.includes(':') && !own.has(address))
     if (addresses.length === 0) continue
     const via = chooseNode(service, slicesOf(service), workers)

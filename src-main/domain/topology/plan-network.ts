@@ -77,6 +77,15 @@ const COMMON_SYSCTLS: readonly Sysctl[] = [
   { path: 'net/ipv6/conf/default/disable_ipv6', value: '1', mayBeMissing: true },
   { path: 'net/ipv4/conf/all/rp_filter', value: '0' },
   { path: 'net/ipv4/conf/default/rp_filter', value: '0' },
+  // A node that sends a packet back out of the link it came by (DNAT to a neighbour) would redirect the sender.
+  { path: 'net/ipv4/conf/all/send_redirects', value: '0' },
+  { path: 'net/ipv4/conf/default/send_redirects', value: '0' },
+]
+
+/** Of the sandbox's own namespace: what nobody answers for ends at the switch, unheard. */
+export const SWITCH_SYSCTLS: readonly Sysctl[] = [
+  ...COMMON_SYSCTLS,
+  { path: 'net/ipv4/ip_forward', value: '0' },
 ]
 
 /** The first host address of an IPv4 prefix: 10.244.1.0/24 → 10.244.1.1. */

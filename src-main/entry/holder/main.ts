@@ -11,7 +11,7 @@ import type { LabSettings } from '../lab-settings.ts'
 // node holder.js --chainwalk-lab NAME SETTINGS, started by launchHolder inside fresh namespaces.
 const settings = JSON.parse(process.argv[4] ?? '{}') as LabSettings
 
-enterSandbox({ name: settings.name, handouts: settings.handouts })
+enterSandbox(settings)
 const lab = new Lab({
   name: settings.name,
   workers: settings.workers,

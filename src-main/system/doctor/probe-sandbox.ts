@@ -24,9 +24,10 @@ const BRIDGE_NETFILTER = '/proc/sys/net/bridge/bridge-nf-call-iptables'
  * makes lies in the sandbox's namespaces and goes with them.
  */
 export async function probeSandbox(): Promise<void> {
+  const rootless = process.argv[3] === 'rootless'
   report({ probe: 'start', capabilities: readCapabilities() })
   const haveFiles = await probe('files', () => {
-    enterSandbox({ name: 'doctor', handouts: dirname(fileURLToPath(import.meta.url)) })
+    enterSandbox({ name: 'doctor', rootless, handouts: dirname(fileURLToPath(import.meta.url)) })
     // Tools are found as the lab's shells find them: its own programs first.
     process.env['PATH'] = `${LAB_FILES}/bin:${process.env['PATH'] ?? ''}`
   })
@@ -117,7 +118,9 @@ async function probeLinks(): Promise<void> {
 }
 
 async function probeRules(): Promise<void> {
-  const restore = findTool('iptables-nft-restore') ?? findTool('iptables-restore')
+  const restore = ['iptables-nft-restore', 'iptables-restore', 'iptables-legacy-restore']
+    .map(findTool)
+    .find((path) => path !== undefined)
   if (!restore) {
     for (const name of ruleProbeNames) skip(`rule-${name}`, 'not tried: iptables is not installed')
     return

@@ -24,6 +24,7 @@ export async function trySandbox(program: string, timeoutMs = TIMEOUT_MS): Promi
     ...['--net', '--mount', '--pid', '--ipc', '--uts', '--fork', '--kill-child', '--mount-proc'],
     // sh stays as process 1 and reaps orphans.
     ...['sh', '-c', '"$@"; exit $?', 'sh', process.execPath, program, PROBE_ARGUMENT],
+    ...(rootless ? ['rootless'] : []),
   ]
   const [file = '', ...args] = argv
   const child = spawn(file, args, {
@@ -44,9 +45,8 @@ async function collectReports(child: ChildProcess, timeoutMs: number): Promise<S
   if (child.stdout)
     createInterface({ input: child.stdout }).on('line', (line) => {
       const report = parseReport(line)
-      switch (report?.probe) {
-        case undefined:
-          break
+      if (!report) return
+      switch (report.probe) {
         case 'start':
           capabilities = report.capabilities
           break

@@ -13,9 +13,9 @@ import {
 import { homedir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { findTool } from '../command/find-tool.ts'
+import { ignoreIdentityChanges } from '../kernel/identity-filter.ts'
 import { mount, mountFlags, mountSetattrRecursiveReadOnly } from '../kernel/mount.ts'
 import { sethostname } from '../kernel/namespace.ts'
-import { allowSetgroupsNoop } from '../kernel/setgroups-filter.ts'
 import { SOCKET_DIRECTORY } from './find-labs.ts'
 
 /** Where the lab keeps its own files inside the sandbox. */
@@ -27,6 +27,7 @@ export const SHELL_HOME = '/root'
 
 export interface SandboxOptions {
   readonly name: string
+  readonly rootless: boolean
   /** A folder shown read-only as ~/lab in every shell: scripts and manifests to try. */
   readonly handouts: string
 }
@@ -74,7 +75,7 @@ export function enterSandbox(options: SandboxOptions): void {
   linkPrograms()
   writeShellFiles(options.name)
   sethostname(options.name)
-  allowSetgroupsNoop() // without it tcpdump cannot start in a user namespace
+  if (options.rootless) ignoreIdentityChanges()
 }
 
 /** A sysfs that shows the network namespace which the calling thread is in. */

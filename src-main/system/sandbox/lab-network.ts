@@ -1,6 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { LabError } from '../../contract/errors.ts'
-import { CLIENT, type Host, type HostId, type Route, SWITCH } from '../../domain/topology/plan-network.ts'
+import {
+  CLIENT,
+  type Host,
+  type HostId,
+  type Route,
+  SWITCH,
+  SWITCH_SYSCTLS,
+  type Sysctl,
+} from '../../domain/topology/plan-network.ts'
 import { mount, mountFlags } from '../kernel/mount.ts'
 import {
   createMountNamespace,
@@ -46,6 +54,7 @@ export class LabNetwork {
 
   /** Lays the switch in the namespace that this process is in. */
   constructor() {
+    writeSysctls(SWITCH_SYSCTLS)
     this.#switch.request(
       setLink(INDEX.loopback, { up: true }),
       addBridge({ name: SWITCH.bridge, index: INDEX.bridge, macAddress: macAddressOf(SWITCH.address) }),
@@ -159,17 +168,20 @@ function groupByOuter(plans: readonly Host[]): Host[][] {
   return [...groups.values()]
 }
 
+/** Writes them in the network namespace that this thread is in. */
+function writeSysctls(sysctls: readonly Sysctl[]): void {
+  for (const { path, value, mayBeMissing } of sysctls)
+    try {
+      writeFileSync(`/proc/sys/${path}`, value)
+    } catch (error) {
+      if (!mayBeMissing || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
+}
+
 function createHostNamespace(plan: Host): { net: NamespaceFd; route: NetlinkSocket } {
   let route: NetlinkSocket | undefined
   const net = createNetworkNamespace(() => {
-    for (const { path, value, mayBeMissing } of plan.sysctls) {
-      try {
-        writeFileSync(`/proc/sys/${path}`, value)
-      } catch (error) {
-        if (mayBeMissing && (error as NodeJS.ErrnoException).code === 'ENOENT') continue
-        throw error
-      }
-    }
+    writeSysctls(plan.sysctls)
     route = openNetlinkSocket('route', { receiveBufferBytes: 64 * 1024 })
   })
   if (!route) throw new Error('the namespace was made without its socket')

@@ -218,64 +218,6 @@ describe('changes', () => {
   })
 })
 
-describe('warnings', () => {
-  const shop = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n---\n'
-  const testCase = (name: string) => read(`test/cases/48-selector-and-port-names/${name}`)
-
-  it('name the template that has the value under another key', () => {
-    expect(warningsOf(apply(newCluster(), shop + testCase('wrong-key.yaml')))).toEqual([
-      'test.yaml:5: Service "shop/edge": spec.selector: selector `name=nginx-ingress` matches 0 of 1 pod templates in namespace shop; nearest: Deployment edge has `app=nginx-ingress` (same value, other key)',
-    ])
-  })
-
-  it('say that a selector never crosses namespaces', () => {
-    const [warning] = warningsOf(apply(newCluster(), shop + testCase('other-namespace.yaml')))
-    expect(warning).toContain('selector `app=otherns` matches 0 of 0 pod templates in namespace default')
-    expect(warning).toContain('a selector never crosses namespaces')
-    const same = shop + testCase('other-namespace.yaml').replace('app: otherns', 'app: web')
-    expect(warningsOf(apply(newCluster(), same))[0]).toContain(
-      'nearest: Deployment web in namespace shop has `app=web` (same labels; a selector never crosses namespaces)',
-    )
-  })
-
-  it('do not come for a Service without selector', () => {
-    expect(apply(newCluster(), shop + testCase('no-selector.yaml')).problems).toEqual([])
-  })
-
-  it('name the pair that differs', () => {
-    const yaml = `${deployment('web', 1)}---${service('web', '{selector: {app: wbe}, ports: [{port: 80}]}')}`
-    expect(warningsOf(apply(newCluster(), yaml))[0]).toContain(
-      'nearest: Deployment web has `app=web` (same key, other value)',
-    )
-  })
-
-  it('name the ports that there are', () => {
-    const ports = (target: string) =>
-      `${deployment('web', 1, { port: '{name: http, containerPort: 8080}' })}---${service('web', `{selector: {app: web}, ports: [{port: 80, targetPort: ${target}}]}`)}`
-    expect(warningsOf(apply(newCluster(), ports('web')))).toEqual([
-      'test.yaml:16: Service "web": spec.ports[0].targetPort: no container of the selected pods has a TCP port named "web"; there are 8080/TCP "http" (Deployment web)',
-    ])
-    expect(warningsOf(apply(newCluster(), ports('80')))[0]).toContain(
-      'declares TCP port 80, so nothing listens there in the lab',
-    )
-    expect(warningsOf(apply(newCluster(), ports('http')))).toEqual([])
-  })
-
-  it('come for a Service that loses its pods by another object', () => {
-    const cluster = applied(
-      newCluster(),
-      `${deployment('web', 1)}---${service('web', '{selector: {app: web}, ports: [{port: 80}]}')}`,
-    )
-    const portGone = apply(cluster, deployment('web', 1, { port: '{containerPort: 8080}' }))
-    expect(warningsOf(portGone)[0]).toContain('Service "web": spec.ports[0].targetPort')
-  })
-
-  it('do not come for a Deployment scaled to nothing', () => {
-    const yaml = `${deployment('web', 0)}---${service('web', '{selector: {app: web}, ports: [{port: 80}]}')}`
-    expect(apply(newCluster(), yaml).problems).toEqual([])
-  })
-})
-
 describe('a cluster out of manifests', () => {
   const from = (yaml: string) =>
     createClusterFromManifests(appliedObjects(parseManifests('f.yaml', yaml)), now)
@@ -333,40 +275,5 @@ describe('diffClusters', () => {
     expect(diffClusters(before, after).Pod.removed).toHaveLength(2)
     expect(diffClusters(after, before).Pod.added).toHaveLength(2)
     expect(changedServiceNames(diffClusters(before, before)).size).toBe(0)
-  })
-})
-
-describe('large clusters', () => {
-  const many = Array.from({ length: 10_000 }, (_, index) =>
-    service(`s${index}`, `{selector: {app: a${index}}, ports: [{port: 80}]}`),
-  )
-  const big = applyObjects(
-    newCluster({ workers: 4 }),
-    [...items(many.slice(0, 3000).join('---'), 'many.yaml'), ...items(deployment('web', 500))],
-    now,
-  ).cluster
-
-  /** The best of five, so that a busy machine does not count. */
-  function bestMs(run: () => unknown): number {
-    return Math.min(
-      ...Array.from({ length: 5 }, () => {
-        const started = performance.now()
-        run()
-        return performance.now() - started
-      }),
-    )
-  }
-
-  it('scale by 500 pods in well under 100 ms', () => {
-    const empty = scale(big, webDeployment, 0, later).cluster
-    expect(pods(scale(empty, webDeployment, 500, later).cluster)).toHaveLength(500)
-    expect(bestMs(() => scale(empty, webDeployment, 500, later))).toBeLessThan(100)
-  })
-
-  it("work out one pod's change alone", () => {
-    const one = applied(big, service('web', '{selector: {app: web}, ports: [{port: 80}]}'))
-    const change = () => setPodCondition(one, podAt(one, 250).metadata, 'not-ready', later).cluster
-    expect([...changedServiceNames(diffClusters(one, change()))]).toEqual(['default/web'])
-    expect(bestMs(change)).toBeLessThan(20)
   })
 })

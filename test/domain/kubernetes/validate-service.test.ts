@@ -169,6 +169,13 @@ describe('ports', () => {
       ['spec.ports[0].targetPort: Invalid value: "web-": must not begin or end with a hyphen'],
     ],
     [
+      'a target number in quotes',
+      ports({ port: 80, targetPort: '8080' }),
+      [
+        'spec.ports[0].targetPort: Invalid value: "8080": must contain at least one letter (a-z); remove the quotes to mean the number',
+      ],
+    ],
+    [
       'a target of a wrong type',
       ports({ port: 80, targetPort: true }),
       ['spec.ports[0].targetPort: must be an integer or a string, found the boolean true'],

@@ -298,6 +298,7 @@ describe('what was tried inside the sandbox', () => {
     const checks = buildChecks(facts({ sandbox: sandbox({ [`rule-${rule}`]: noModule('OUTPUT') }) }))
     expect(idsBy(checks, status)).toEqual([`rule-${rule}`])
     expect(firstLineOf(find(checks, `rule-${rule}`))).toBe(command)
+    expect(find(checks, `rule-${rule}`).found).toMatch(/RULE_APPEND failed .* rule in chain OUTPUT$/)
   })
 
   it('asks for the legacy tables where there is only legacy iptables', () => {

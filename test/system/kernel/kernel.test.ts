@@ -2,7 +2,7 @@ import { isMainThread } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
 import { errnoName, libcFunction, SystemCallError } from '../../../src-main/system/kernel/libc.ts'
 import { mount, mountsBelow } from '../../../src-main/system/kernel/mount.ts'
-import { buildSetgroupsFilter } from '../../../src-main/system/kernel/setgroups-filter.ts'
+import { buildIdentityFilter } from '../../../src-main/system/kernel/identity-filter.ts'
 import {
   addressFamilies,
   bind,
@@ -94,21 +94,40 @@ describe('sockets', () => {
   })
 })
 
-describe('the setgroups filter', () => {
+describe('the identity filter', () => {
+  /** Runs the filter's instructions on a call, as the kernel's interpreter would. */
+  const answer = (filter: Buffer, architecture: number, call: number): number => {
+    let value = 0
+    for (let at = 0; ; at += 1) {
+      const operand = filter.readUInt32LE(at * 8 + 4)
+      switch (filter.readUInt16LE(at * 8)) {
+        case 0x20:
+          value = operand === 4 ? architecture : call
+          break
+        case 0x15:
+          at += filter.readUInt8(at * 8 + (value === operand ? 2 : 3))
+          break
+        default:
+          return operand
+      }
+    }
+  }
+
   test.each([
-    ['x64', 0xc000003e, 116],
-    ['arm64', 0xc00000b7, 159],
-  ] as const)('for %s tests architecture and call', (architecture, audit, call) => {
-    const filter = Buffer.from(buildSetgroupsFilter(architecture) ?? [])
-    expect(filter.length).toBe(6 * 8)
-    expect(filter.readUInt32LE(8 + 4)).toBe(audit)
-    expect(filter.readUInt32LE(3 * 8 + 4)).toBe(call)
-    expect(filter.readUInt32LE(4 * 8 + 4)).toBe(0x50000)
-    expect(filter.readUInt32LE(5 * 8 + 4)).toBe(0x7fff0000)
+    ['x64', 0xc000003e, { setuid: 105, setgid: 106, setgroups: 116, setresuid: 117, setresgid: 119 }],
+    ['arm64', 0xc00000b7, { setuid: 146, setgid: 144, setgroups: 159, setresuid: 147, setresgid: 149 }],
+  ] as const)('for %s answers these calls with 0 and lets all others through', (name, audit, calls) => {
+    const filter = Buffer.from(buildIdentityFilter(name) ?? [])
+    const answered = Array.from({ length: 500 }, (_, call) => call).filter(
+      (call) => answer(filter, audit, call) === 0x50000,
+    )
+    expect(answered).toEqual(Object.values(calls).sort((a, b) => a - b))
+    // The same numbers mean other calls to a 32-bit program.
+    expect(answer(filter, 0x40000003, calls.setuid)).toBe(0x7fff0000)
   })
 
   test('does not exist for other architectures', () => {
-    expect(buildSetgroupsFilter('riscv64')).toBeUndefined()
+    expect(buildIdentityFilter('riscv64')).toBeUndefined()
   })
 })
 

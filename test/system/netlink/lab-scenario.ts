@@ -18,7 +18,7 @@ import {
   inNamespaces,
   type NamespaceFd,
 } from '../../../src-main/system/kernel/namespace.ts'
-import { allowSetgroupsNoop } from '../../../src-main/system/kernel/setgroups-filter.ts'
+import { ignoreIdentityChanges } from '../../../src-main/system/kernel/identity-filter.ts'
 import {
   addressFamilies,
   bind,
@@ -159,10 +159,12 @@ function tryMessage(work: () => unknown): string {
 function kernelSection(): void {
   mount(null, '/', null, mountFlags.recursive | mountFlags.private)
   mount('none', '/tmp', 'tmpfs')
-  const setgroups = () => spawnSync(process.execPath, ['-e', 'process.setgroups([0])']).status === 0
-  report['setgroupsBefore'] = setgroups()
-  report['setgroupsFilter'] = allowSetgroupsNoop()
-  report['setgroupsAfter'] = setgroups()
+  const becomesAnother = () =>
+    spawnSync(process.execPath, ['-e', 'process.setgroups([0]); process.setgid(102); process.setuid(102)'])
+      .status === 0
+  report['identityBefore'] = becomesAnother()
+  report['identityFilter'] = ignoreIdentityChanges()
+  report['identityAfter'] = becomesAnother()
 
   mkdirSync('/tmp/here')
   process.chdir('/tmp/here')

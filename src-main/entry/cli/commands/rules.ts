@@ -4,6 +4,7 @@ import { applyEntryJumps, applyRestore, emptyTables } from '../../../domain/kube
 import { defaultNodeConfig, parseNodeConfig } from '../../../domain/kube-proxy/node-config.ts'
 import { formatRestore } from '../../../domain/kube-proxy/restore.ts'
 import { planSync } from '../../../domain/kube-proxy/sync.ts'
+import { appliedObjects } from '../../../domain/kubernetes/cluster.ts'
 import { createClusterFromManifests } from '../../../domain/kubernetes/cluster-from-manifests.ts'
 import { listObjects } from '../../../domain/kubernetes/cluster-objects.ts'
 import type { IpFamily } from '../../../domain/kubernetes/objects.ts'
@@ -28,11 +29,9 @@ export function rules(options: RulesOptions): void {
 function rulesText(options: RulesOptions): string {
   const given = options.config === undefined ? undefined : readConfig(options.config)
   const files = readManifests(options.file)
-  const parsed = files.map(({ file, text }) => ({ file, ...parseManifests(file, text) }))
+  const parsed = files.map(({ file, text }) => parseManifests(file, text))
   tell(parsed.flatMap(({ problems }) => problems))
-  const items = parsed.flatMap(({ file, objects, sources }) =>
-    objects.map((object, at) => ({ object, file, line: sources[at]?.line ?? 0 })),
-  )
+  const items = parsed.flatMap(appliedObjects)
   const { cluster, problems } = createClusterFromManifests(items, new Date(0).toISOString(), {
     ...(given && given.serviceCIDRs.length > 0 ? { serviceCIDRs: given.serviceCIDRs } : {}),
   })
