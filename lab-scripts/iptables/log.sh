@@ -18,7 +18,7 @@
 # NFLOG hands a copy of the packet to whoever listens to the group, here 5, in this namespace.
 #
 # See it: call the port from the client, and in this node
-#   sh log.sh on PORT                    again: the counters, one more for each new connection
+#   iptables -t mangle -vnL PREROUTING   the counters: one more for each new connection
 #   tcpdump -nn -i nflog:5               started before: a line for each new connection, up to a
 #                                        second late, for the kernel gathers some first
 # Undo: off removes the rules of every port.

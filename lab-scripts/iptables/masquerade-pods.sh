@@ -19,8 +19,8 @@
 #                                        answer does not find back; after: "refused" at once, which
 #                                        is the answer
 #   tcpdump -nn -i eth0 tcp port 80      in the client meanwhile: the pod's address, then the node's
-#   conntrack -L -d 172.18.0.254         in the node: both halves of the connection, the second one
-#                                        rewritten
+#   conntrack -E -d 172.18.0.254         in the node meanwhile: both halves of the connection. In the
+#                                        second one the answer is expected at the node's address
 # Undo: off removes the rule. A connection that is open keeps its translation until it ends.
 
 . "$(dirname "$0")/common.sh"

@@ -128,11 +128,13 @@ export class RuleReader {
           ? (whole.get(name) ?? [])
           : getRuleCounters(this.#socket, 'ip', tableName, name)
         if (!chain || counted.length !== chain.texts.length) return undefined
+        // iptables-save also shows built-in chains that the kernel does not have yet.
         const base = states.get(name)?.base
+        const policy = base?.policy ?? chain.policy
         listings.push({
           table: tableName,
           chain: name,
-          ...(base ? { policy: base.policy, counters: wire(base.counters) } : {}),
+          ...(policy === undefined ? {} : { policy, counters: wire(base?.counters) }),
           references: known.references.get(name) ?? 0,
           rules: chain.texts.map((text, at) => ({ text, counters: wire(counted[at]) })),
         })

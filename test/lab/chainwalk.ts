@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 
 /** The checkout. */
 export const root = join(import.meta.dirname, '../..')
@@ -119,10 +119,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     if (code !== 0) throw new Error(`chainwalk ended with ${code}:\n${stdout}${stderr}`)
   }
 
-  const files = (options.files ?? []).flatMap((file) => [
-    '-f',
-    file.startsWith('/') ? file : join(home, file),
-  ])
+  const files = (options.files ?? []).flatMap((file) => ['-f', readable(resolve(root, file), home)])
   const workers = options.workers === undefined ? [] : ['--workers', String(options.workers)]
   try {
     await runOrFail(run('up', '--detach', ...workers, ...files, ...(options.more ?? [])))
@@ -160,6 +157,14 @@ function copyForOthers(): string {
   const packages = ['koffi', '@koromix', 'node-pty', '@lydell'].map((name) => `node_modules/${name}`)
   for (const part of ['out', 'lab-scripts', 'package.json', ...packages])
     cpSync(join(root, part), join(copy, part), { recursive: true, dereference: true })
+  return copy
+}
+
+/** The file itself, or where another user has to read it, a copy in that user's folder. */
+function readable(file: string, folder: string): string {
+  if (folder === root) return file
+  const copy = join(folder, basename(file))
+  copyFileSync(file, copy)
   return copy
 }
 

@@ -67,16 +67,13 @@ function judgeWsl(facts: MachineFacts): Finding {
   }
 }
 
-function judgeContainer({ container, sandbox }: MachineFacts): Finding {
+function judgeContainer(facts: MachineFacts): Finding {
+  const { container, sandbox } = facts
   if (!container) return ok('no')
-  switch (sandbox.state) {
-    case 'entered':
-      return ok(`${container}; it lets a lab start`)
-    case 'refused':
-      return failed(`${container}; it lets no lab start`, LEAVE_CONTAINER)
-    case 'not-tried':
-      return unknown(container)
-  }
+  if (sandbox.state === 'entered') return ok(`${container}; it lets a lab start`)
+  const isToBlame =
+    sandbox.state === 'refused' && findStartCause(facts, sandbox.said).remedy === LEAVE_CONTAINER
+  return isToBlame ? failed(`${container}; it lets no lab start`, LEAVE_CONTAINER) : unknown(container)
 }
 
 const notForRoot = ok('root needs none')

@@ -42,8 +42,9 @@ export function relaxAppArmor(facts: CheapFacts): string {
 export function findStartCause(facts: CheapFacts, said: string): StartCause {
   return (
     findMissingProgram(facts) ??
+    findSwitch(facts) ??
+    findReachedLimit(facts, said) ??
     (facts.uid === 0 ? findRootObstacle(facts) : findUserObstacle(facts)) ??
-    findLimit(facts, said) ??
     findInText(facts, said)
   )
 }
@@ -63,25 +64,13 @@ function findRootObstacle(facts: CheapFacts): StartCause | undefined {
 }
 
 function findUserObstacle(facts: CheapFacts): StartCause | undefined {
-  const { sysctls } = facts
-  if (sysctls['kernel.unprivileged_userns_clone'] === 0)
-    return {
-      cause: 'ordinary users may not make user namespaces (kernel.unprivileged_userns_clone is 0)',
-      remedy: setSysctl(facts, 'kernel.unprivileged_userns_clone', 1),
-    }
-  if (sysctls['user.max_user_namespaces'] === 0)
-    return {
-      cause: 'no user namespace is allowed (user.max_user_namespaces is 0)',
-      remedy: setSysctl(facts, 'user.max_user_namespaces', 15000),
-    }
   if (facts.container) return containerCause(facts.container)
-  if (sysctls['kernel.apparmor_restrict_unprivileged_userns'] === 1)
-    return {
-      cause:
-        "AppArmor takes the capabilities from ordinary users' namespaces (kernel.apparmor_restrict_unprivileged_userns is 1)",
-      remedy: relaxAppArmor(facts),
-    }
-  return undefined
+  if (facts.sysctls['kernel.apparmor_restrict_unprivileged_userns'] !== 1) return undefined
+  return {
+    cause:
+      "AppArmor takes the capabilities from ordinary users' namespaces (kernel.apparmor_restrict_unprivileged_userns is 1)",
+    remedy: relaxAppArmor(facts),
+  }
 }
 
 const containerCause = (container: string): StartCause => ({
@@ -89,17 +78,32 @@ const containerCause = (container: string): StartCause => ({
   remedy: LEAVE_CONTAINER,
 })
 
-function findLimit(facts: CheapFacts, said: string): StartCause | undefined {
-  if (facts.sysctls['user.max_net_namespaces'] === 0)
+function findSwitch(facts: CheapFacts): StartCause | undefined {
+  const { sysctls, uid } = facts
+  if (uid !== 0 && sysctls['kernel.unprivileged_userns_clone'] === 0)
+    return {
+      cause: 'ordinary users may not make user namespaces (kernel.unprivileged_userns_clone is 0)',
+      remedy: setSysctl(facts, 'kernel.unprivileged_userns_clone', 1),
+    }
+  if (uid !== 0 && sysctls['user.max_user_namespaces'] === 0)
+    return {
+      cause: 'no user namespace is allowed (user.max_user_namespaces is 0)',
+      remedy: setSysctl(facts, 'user.max_user_namespaces', 15000),
+    }
+  if (sysctls['user.max_net_namespaces'] === 0)
     return {
       cause: 'no network namespace is allowed (user.max_net_namespaces is 0)',
       remedy: setSysctl(facts, 'user.max_net_namespaces', 15000),
     }
+  return undefined
+}
+
+function findReachedLimit(facts: CheapFacts, said: string): StartCause | undefined {
   if (!/No space left on device|ENOSPC/.test(said)) return undefined
   const limits = sysctlNames.filter((name) => name.startsWith('user.max_'))
   return {
     cause: `this user has as many namespaces as allowed (${limits.map((name) => `${name} is ${facts.sysctls[name] ?? 'unknown'}`).join(', ')})`,
-    remedy: `end other labs and containers, or raise the limit: ${setSysctl(facts, 'user.max_net_namespaces', 15000)}`,
+    remedy: `${setSysctl(facts, 'user.max_net_namespaces', 100_000)}\nor end other labs and containers`,
   }
 }
 
@@ -141,7 +145,7 @@ export function firstLine(said: string): string {
   return lines.find((line) => /^(\w*Error|unshare|setpriv|sh)\b.*: /.test(line)) ?? lines[0] ?? ''
 }
 
-const LONGEST = 240
+const LONGEST = 300
 
 /** All that a tool wrote in one line, without iptables' pointers to its manual. */
 export function inOneLine(said: string): string {

@@ -15,21 +15,28 @@ export const chains = {
 } as const
 
 /** The names that one Service port's chains have, if it needs them; all share one hash. */
-export interface ServicePortChains {
-  readonly cluster: ChainName
-  readonly local: ChainName
-  readonly external: ChainName
-  readonly firewall: ChainName
-}
+export class ServicePortChains {
+  readonly hash: string
 
-/** `name` is `namespace/service:port`, or without `:port` for an unnamed port; `protocol` in lower case. */
-export function buildServicePortChains(name: string, protocol: string): ServicePortChains {
-  const hash = hash16(name, protocol)
-  return {
-    cluster: `KUBE-SVC-${hash}` as ChainName,
-    local: `KUBE-SVL-${hash}` as ChainName,
-    external: `KUBE-EXT-${hash}` as ChainName,
-    firewall: `KUBE-FW-${hash}` as ChainName,
+  /** `name` is `namespace/service:port`, or without `:port` for an unnamed port; `protocol` in lower case. */
+  constructor(name: string, protocol: string) {
+    this.hash = hash16(name, protocol)
+  }
+
+  get cluster(): ChainName {
+    return `KUBE-SVC-${this.hash}` as ChainName
+  }
+
+  get local(): ChainName {
+    return `KUBE-SVL-${this.hash}` as ChainName
+  }
+
+  get external(): ChainName {
+    return `KUBE-EXT-${this.hash}` as ChainName
+  }
+
+  get firewall(): ChainName {
+    return `KUBE-FW-${this.hash}` as ChainName
   }
 }
 

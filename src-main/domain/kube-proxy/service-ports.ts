@@ -8,7 +8,7 @@ import type {
   Service,
   ServicePort,
 } from '../kubernetes/objects.ts'
-import { buildEndpointChain, buildServicePortChains, type ServicePortChains } from './chain-names.ts'
+import { buildEndpointChain, ServicePortChains } from './chain-names.ts'
 import { type Cidr, joinHostPort, normalizeIp, parseCidr } from './ip-address.ts'
 import { NamedMap, type ReadonlyNamedMap } from './named-map.ts'
 
@@ -128,7 +128,7 @@ export function selectPorts(service: Service, family: IpFamily): readonly Proxie
       internalPolicyLocal: spec.internalTrafficPolicy === 'Local',
       externalPolicyLocal,
       affinitySeconds: spec.sessionAffinity === 'ClientIP' ? spec.sessionAffinityTimeoutSeconds : 0,
-      chains: buildServicePortChains(name, match),
+      chains: new ServicePortChains(name, match),
     }
   })
 }
@@ -156,8 +156,10 @@ export function selectPortEndpoints(
           const built = buildEndpoint(port, slicePort.port as number, endpoint)
           if (built) endpoints.push(built)
         }
-  endpoints.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
-  return endpoints.some((each, i) => each.text === endpoints[i + 1]?.text) ? mergeEqual(endpoints) : endpoints
+  for (let i = 1; i < endpoints.length; i++)
+    if ((endpoints[i - 1] as ProxiedEndpoint).text >= (endpoints[i] as ProxiedEndpoint).text)
+      return mergeEqual(endpoints.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0)))
+  return endpoints
 }
 
 /** A pod that moves between slices, or a new pod with a dying one's address: the living one is meant. */

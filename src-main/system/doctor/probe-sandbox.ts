@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { ProbeName, ProbeOutcome, ProbeReport } from '../../domain/doctor/machine-facts.ts'
 import { formatProbeRules, type RuleProbeName, ruleProbeNames } from '../../domain/doctor/rule-probes.ts'
 import { findTool } from '../command/find-tool.ts'
-import { runOrFail } from '../command/run-command.ts'
+import { runCommand } from '../command/run-command.ts'
 import { createNetworkNamespace, inNamespaces, type NamespaceFd } from '../kernel/namespace.ts'
 import { getConnections } from '../netlink/conntrack-messages.ts'
 import { getRuleSetGeneration } from '../netlink/nf-tables-messages.ts'
@@ -26,6 +26,9 @@ const BRIDGE_NETFILTER = '/proc/sys/net/bridge/bridge-nf-call-iptables'
 export async function probeSandbox(): Promise<void> {
   const rootless = process.argv[3] === 'rootless'
   report({ probe: 'start', capabilities: readCapabilities() })
+  // Before the sandbox's own folders cover the one that the program may lie in.
+  const importing = import('node-pty')
+  await importing.catch(() => undefined) // the probe of terminals says it
   const haveFiles = await probe('files', () => {
     enterSandbox({ name: 'doctor', rootless, handouts: dirname(fileURLToPath(import.meta.url)) })
     // Tools are found as the lab's shells find them: its own programs first.
@@ -39,7 +42,7 @@ export async function probeSandbox(): Promise<void> {
     await probe('connections', () => withNetfilterSocket(getConnections))
     await probeTrace()
     await probeTcpdump()
-    await probe('terminal', openTerminal)
+    await probe('terminal', () => openTerminal(importing))
   } else {
     const reason = "not tried: the sandbox's own files could not be mounted"
     for (const name of [...ruleProbeNames.map((rule) => `rule-${rule}` as const), ...needFiles])
@@ -68,6 +71,12 @@ async function probe(name: ProbeName, work: () => unknown): Promise<boolean> {
 
 function skip(name: ProbeName, reason: string): void {
   report({ probe: name, result: { outcome: 'skipped', reason } })
+}
+
+/** Runs a tool to its end; fails with its own words. */
+async function runTool(argv: readonly string[], input = ''): Promise<void> {
+  const { code, stdout, stderr } = await runCommand(argv, { input, timeoutMs: COMMAND_TIMEOUT_MS })
+  if (code !== 0) throw new Error(stderr.trim() || stdout.trim() || `${argv[0]} ended with ${code}`)
 }
 
 function withNetfilterSocket(work: (socket: NetlinkSocket) => unknown): void {
@@ -125,8 +134,7 @@ async function probeRules(): Promise<void> {
     for (const name of ruleProbeNames) skip(`rule-${name}`, 'not tried: iptables is not installed')
     return
   }
-  const load = (names: readonly RuleProbeName[]): Promise<string> =>
-    runOrFail([restore], { input: formatProbeRules(names), timeoutMs: COMMAND_TIMEOUT_MS })
+  const load = (names: readonly RuleProbeName[]): Promise<void> => runTool([restore], formatProbeRules(names))
   try {
     await load(ruleProbeNames)
     for (const name of ruleProbeNames) report({ probe: `rule-${name}`, result: { outcome: 'works' } })
@@ -157,7 +165,7 @@ async function probeTrace(): Promise<void> {
     withNetfilterSocket((socket) => {
       socket.join(nfnetlinkGroups.trace)
     })
-    await runOrFail([nft, '-f', '-'], { input: TRACE_RULES, timeoutMs: COMMAND_TIMEOUT_MS })
+    await runTool([nft, '-f', '-'], TRACE_RULES)
   })
 }
 
@@ -176,10 +184,8 @@ async function probeTcpdump(): Promise<void> {
     const timer = setInterval(() => {
       socket.send('probe', 9, '127.0.0.1')
     }, 20)
-    const capture = (...options: string[]): Promise<string> =>
-      runOrFail([tcpdump, ...options, '--immediate-mode', '-n', '-c', '1', '-i', 'lo', 'udp'], {
-        timeoutMs: COMMAND_TIMEOUT_MS,
-      })
+    const capture = (...options: string[]): Promise<void> =>
+      runTool([tcpdump, ...options, '--immediate-mode', '-n', '-c', '1', '-i', 'lo', 'udp'])
     try {
       await capture()
     } catch (error) {
@@ -193,12 +199,8 @@ async function probeTcpdump(): Promise<void> {
   })
 }
 
-// Imported before the sandbox's files cover a home folder that the program may lie in.
-const ptyModule = import('node-pty')
-ptyModule.catch(() => undefined) // said by the probe
-
-async function openTerminal(): Promise<void> {
-  const { spawn } = await ptyModule
+async function openTerminal(importing: Promise<typeof import('node-pty')>): Promise<void> {
+  const { spawn } = await importing
   const terminal = spawn('/bin/sh', ['-c', 'tty'], { cwd: '/', cols: 80, rows: 24 })
   let output = ''
   terminal.onData((text) => {

@@ -152,6 +152,18 @@ describe('containers and WSL', () => {
     expect(find(checks, 'sandbox').found).toBe('root has no CAP_SYS_ADMIN in this docker container')
   })
 
+  it('does not blame a container for a limit', () => {
+    const checks = buildChecks(
+      facts({
+        container: 'docker',
+        sysctls: sysctls({ 'user.max_net_namespaces': 0 }),
+        sandbox: refused('unshare: unshare failed: No space left on device'),
+      }),
+    )
+    expect(idsBy(checks, 'failed')).toEqual(['max-net-namespaces', 'sandbox'])
+    expect(find(checks, 'container').status).toBe('unknown')
+  })
+
   it('names a container that masks /proc', () => {
     const check = judge(
       { ...root, container: 'docker', sandbox: refused('unshare: mount /proc failed: Permission denied') },
