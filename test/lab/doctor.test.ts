@@ -185,6 +185,7 @@ describe.skipIf(!isRoot && !inCi)('without a tool', () => {
       expect(find(report, 'tool-ping').remedy).toBe(
         'sudo apt-get install -y --no-install-recommends iputils-ping',
       )
+    expect(find(report, 'terminal').status).toBe('ok')
     expect(report.status).toBe(0)
   })
 

@@ -90,7 +90,11 @@ describe.skipIf(whyNoLab())('iptables scripts', () => {
   const shell = (target: string, script: string) => lab.exec(target, 'bash', '-c', script)
   const curl = (target: string, url: string) =>
     lab.exec(target, 'curl', '-s', '-m', '1', '-H', 'accept: application/json', `http://${url}/`)
-  const outcome = async (target: string, url: string): Promise<number> => (await curl(target, url)).code
+  const outcome = async (target: string, url: string): Promise<number> => {
+    const { code, stderr } = await curl(target, url)
+    expect(stderr, `curl ${url} in ${target}`).toBe('') // -s: whatever comes is the lab's
+    return code
+  }
   const peer = async (target: string, url: string): Promise<string> => {
     const { code, stdout } = await curl(target, url)
     expect(code).toBe(ANSWERED)

@@ -7,6 +7,7 @@ import { arrangeForKernel } from '../../src-main/domain/kube-proxy/arrange-for-k
 import { entryJumps, formatEntryCommands } from '../../src-main/domain/kube-proxy/entry-jumps.ts'
 import { formatSave } from '../../src-main/domain/kube-proxy/format-save.ts'
 import { applyEntryJumps, applyRestore, emptyTables } from '../../src-main/domain/kube-proxy/kernel-tables.ts'
+import type { NodeConfig } from '../../src-main/domain/kube-proxy/node-config.ts'
 import { formatRestore } from '../../src-main/domain/kube-proxy/restore.ts'
 import { type ProxierState, planSync } from '../../src-main/domain/kube-proxy/sync.ts'
 import type { EndpointSlice, IpFamily, Service } from '../../src-main/domain/kubernetes/objects.ts'
@@ -156,6 +157,73 @@ describe.each([
     for (const [j, stage] of load.stages.entries()) expect(saved[0]?.[j]).toBe(stage.saved)
   })
 })
+
+describe('the kernel, given what no golden has', () => {
+  it('gives back what formatSave says', { timeout: 120_000 }, ({ skip }) => {
+    const reason = reasonToSkip('user')
+    if (reason && !process.env['CI']) skip(reason)
+    expect(reason).toBeUndefined()
+    const loads = oddLoads()
+    const { saved, stderr } = runLoads('user', loads)
+    expect(stderr.replaceAll(/^# .*\n/gm, '')).toBe('')
+    for (const [i, { name, stages }] of loads.entries())
+      expect({ name, saved: saved[i]?.[0] }).toEqual({ name, saved: stages[0]?.saved })
+  })
+})
+
+/** Every kind of rule on IPv6, the ends of the mark, and interfaces as detectors. */
+function oddLoads(): Load[] {
+  const spec: Partial<Service['spec']> = {
+    type: 'LoadBalancer',
+    externalTrafficPolicy: 'Local',
+    sessionAffinity: 'ClientIP',
+    healthCheckNodePort: 32000,
+    ports: [
+      { name: 'dns', protocol: 'UDP', port: 53, targetPort: 53, nodePort: 30053 },
+      { name: 'http', protocol: 'TCP', port: 80, targetPort: 80, nodePort: 30080 },
+    ],
+  }
+  const configs: Partial<NodeConfig>[] = [
+    { masqueradeBit: 31 },
+    { masqueradeBit: 0, detectLocal: { mode: 'BridgeInterface', bridgeInterface: 'cni0' } },
+    { detectLocal: { mode: 'InterfaceNamePrefix', interfaceNamePrefix: 'veth' }, localhostNodePorts: false },
+  ]
+  return (['IPv4', 'IPv6'] as const).flatMap((family) =>
+    configs.map((config, i): Load => {
+      const [own, outside, range, pod] =
+        family === 'IPv4'
+          ? ['10.96.0.1', '198.51.100.7', '192.168.0.0/16', '10.244.1.7']
+          : ['fd00:96::1', '2001:db8::7', 'fd00:10::/32', 'fd00:244::7']
+      const service = buildService('web', own, {
+        ...spec,
+        externalIPs: [outside],
+        loadBalancerSourceRanges: [range],
+      })
+      const ingress = [{ ip: outside }]
+      const plan = planSync(
+        undefined,
+        {
+          services: [
+            { ...service, status: { loadBalancer: { ingress } } },
+            buildService('none', family === 'IPv4' ? '10.96.0.2' : 'fd00:96::2'),
+          ],
+          endpointSlices: [{ ...buildSlice('web', [pod]), addressType: family }],
+          node: undefined,
+          config: { ...plainConfig, nodeIPs: ['192.168.0.2', 'fd00:10::2'], ...config },
+          family,
+        },
+        { nowMs: 0 },
+      )
+      const text = formatRestore(plan.restore)
+      const tables = applyRestore(applyEntryJumps(emptyTables, entryJumps), text)
+      return {
+        name: `${family} ${i}`,
+        family,
+        stages: [{ texts: [text], saved: formatSave(tables, family) }],
+      }
+    }),
+  )
+}
 
 function largeLoad(maxRules: number): Load {
   let tables = applyEntryJumps(emptyTables, entryJumps)

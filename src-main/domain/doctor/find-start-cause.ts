@@ -44,8 +44,11 @@ export function findStartCause(facts: CheapFacts, said: string): StartCause {
     findMissingProgram(facts) ??
     findSwitch(facts) ??
     findReachedLimit(facts, said) ??
-    (facts.uid === 0 ? findRootObstacle(facts) : findUserObstacle(facts)) ??
-    findInText(facts, said)
+    findInText(said) ??
+    (isRefusal(said) ? findObstacle(facts, said) : undefined) ?? {
+      cause: said.trim() ? `the sandbox ended with: ${firstLine(said)}` : 'the sandbox ended without a word',
+      remedy: 'run `chainwalk doctor`, which tries each part by itself',
+    }
   )
 }
 
@@ -57,19 +60,29 @@ function findMissingProgram(facts: CheapFacts): StartCause | undefined {
   return undefined
 }
 
-function findRootObstacle(facts: CheapFacts): StartCause | undefined {
-  if (hasSysAdmin(facts.capabilities)) return undefined
-  const where = facts.container ? ` in this ${facts.container} container` : ''
-  return { cause: `root has no CAP_SYS_ADMIN${where}`, remedy: LEAVE_CONTAINER }
-}
+/** Whether the kernel may have said no; unshare's own words may be in any language. */
+const isRefusal = (said: string): boolean =>
+  /^(unshare|setpriv): |not permitted|denied|EPERM|EACCES/m.test(said)
 
-function findUserObstacle(facts: CheapFacts): StartCause | undefined {
-  if (facts.container) return containerCause(facts.container)
-  if (facts.sysctls['kernel.apparmor_restrict_unprivileged_userns'] !== 1) return undefined
+function findObstacle(facts: CheapFacts, said: string): StartCause {
+  const { uid, container } = facts
+  if (uid === 0 && !hasSysAdmin(facts.capabilities)) {
+    const where = container ? ` in this ${container} container` : ''
+    return { cause: `root has no CAP_SYS_ADMIN${where}`, remedy: LEAVE_CONTAINER }
+  }
+  if (container) return containerCause(container)
+  if (uid !== 0 && facts.sysctls['kernel.apparmor_restrict_unprivileged_userns'] === 1)
+    return {
+      cause:
+        "AppArmor takes the capabilities from ordinary users' namespaces (kernel.apparmor_restrict_unprivileged_userns is 1)",
+      remedy: relaxAppArmor(facts),
+    }
   return {
-    cause:
-      "AppArmor takes the capabilities from ordinary users' namespaces (kernel.apparmor_restrict_unprivileged_userns is 1)",
-    remedy: relaxAppArmor(facts),
+    cause: `the kernel refuses it (${firstLine(said)}): a seccomp filter, SELinux or another hardening may be the reason`,
+    remedy:
+      uid === 0
+        ? 'start the lab outside of this restricted session'
+        : `start the lab as root, e.g. ${asRoot(facts, 'npx chainwalk up')}`,
   }
 }
 
@@ -107,7 +120,7 @@ function findReachedLimit(facts: CheapFacts, said: string): StartCause | undefin
   }
 }
 
-function findInText(facts: CheapFacts, said: string): StartCause {
+function findInText(said: string): StartCause | undefined {
   const text = firstLine(said)
   if (/unrecognized option|invalid option/.test(said))
     return {
@@ -121,19 +134,7 @@ function findInText(facts: CheapFacts, said: string): StartCause {
     }
   if (/koffi|\.node['"\s:]|ERR_MODULE_NOT_FOUND|Cannot find (module|package)/.test(said))
     return { cause: `a node package is missing or broken (${text})`, remedy: 'npm ci' }
-  if (facts.container) return containerCause(facts.container)
-  if (/Operation not permitted|Permission denied|EPERM|EACCES/.test(said))
-    return {
-      cause: `the kernel refuses it (${text}): a seccomp filter, SELinux or another hardening may be the reason`,
-      remedy:
-        facts.uid === 0
-          ? 'start the lab outside of this restricted session'
-          : `start the lab as root, e.g. ${asRoot(facts, 'npx chainwalk up')}`,
-    }
-  return {
-    cause: text ? `the sandbox ended with: ${text}` : 'the sandbox ended without a word',
-    remedy: 'run `chainwalk doctor`, which tries each part by itself',
-  }
+  return undefined
 }
 
 /** The first line that says something, of a tool's stderr. Node's stack traces begin with the place, not the error. */

@@ -190,7 +190,13 @@ function buildEndpoint(
 
 /** The addresses of one family, as iptables rules spell them; what is no address ("None", "") falls away. */
 function ofFamily(addresses: readonly string[], family: IpFamily): readonly string[] {
-  return addresses.length === 0 ? none : addresses.flatMap((address) => normalizeIp(address, family) ?? [])
+  if (addresses.length === 0) return none
+  const own: string[] = []
+  for (const address of addresses) {
+    const ip = normalizeIp(address, family)
+    if (ip !== undefined) own.push(ip)
+  }
+  return own
 }
 
 const none: readonly string[] = []

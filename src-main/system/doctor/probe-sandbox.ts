@@ -12,7 +12,7 @@ import { getRuleSetGeneration } from '../netlink/nf-tables-messages.ts'
 import { nfnetlinkGroups } from '../netlink/nfnetlink.ts'
 import { addBridge, addVethPair, setLink } from '../netlink/route-messages.ts'
 import { type NetlinkSocket, openNetlinkSocket } from '../netlink/socket.ts'
-import { enterSandbox, LAB_FILES } from '../sandbox/enter-sandbox.ts'
+import { enterSandbox, shellEnvironment } from '../sandbox/enter-sandbox.ts'
 import { readCapabilities } from './gather-facts.ts'
 
 const COMMAND_TIMEOUT_MS = 4000
@@ -31,8 +31,8 @@ export async function probeSandbox(): Promise<void> {
   await importing.catch(() => undefined) // the probe of terminals says it
   const haveFiles = await probe('files', () => {
     enterSandbox({ name: 'doctor', rootless, handouts: dirname(fileURLToPath(import.meta.url)) })
-    // Tools are found as the lab's shells find them: its own programs first.
-    process.env['PATH'] = `${LAB_FILES}/bin:${process.env['PATH'] ?? ''}`
+    // Tools are found as the lab's shells find them, its own programs first.
+    Object.assign(process.env, shellEnvironment('doctor'))
   })
   await probeLinks()
   await probe('nf-tables', () => withNetfilterSocket(getRuleSetGeneration))

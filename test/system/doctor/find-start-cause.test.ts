@@ -27,6 +27,17 @@ it('repeats what was said where it knows nothing better', () => {
   expect(findStartCause(facts(), '').cause).toContain('without a word')
 })
 
+it('does not blame a container or AppArmor for a fault of its own', () => {
+  const restricted = sysctls({ 'kernel.apparmor_restrict_unprivileged_userns': 1 })
+  for (const machine of [facts({ container: 'docker' }), facts({ sysctls: restricted })]) {
+    expect(findStartCause(machine, "Error: Cannot find module 'koffi'").remedy).toBe('npm ci')
+    expect(findStartCause(machine, 'TypeError: x is not a function').cause).toContain('TypeError: x is')
+    expect(findStartCause(machine, 'unshare: unshare fehlgeschlagen: nicht erlaubt').cause).toMatch(
+      /docker|AppArmor/,
+    )
+  }
+})
+
 it('finds the line that matters in a stack trace', () => {
   const trace = [
     'node:internal/modules/cjs/loader:1228',
