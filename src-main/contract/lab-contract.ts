@@ -49,6 +49,8 @@ export interface LabStatus {
   readonly rootless: boolean
   /** How pods hang on their node: ports of the bridge cni0, or routed links where br_netfilter is missing. */
   readonly attachment: 'bridge' | 'routed'
+  /** Which iptables the machine has; with `legacy` the kernel cannot show traces in a namespace. */
+  readonly iptables: 'nft' | 'legacy'
   readonly nodes: readonly { readonly name: string; readonly address: string; readonly podCIDR: string }[]
   readonly client: { readonly address: string }
   readonly pods: number

@@ -5,6 +5,8 @@ export interface LabSettings {
   /** Started by an ordinary user, in a user namespace. */
   readonly rootless: boolean
   readonly attachment: 'auto' | 'bridge' | 'routed'
+  /** Which iptables writes the rules. */
+  readonly backend: 'auto' | 'nft' | 'legacy'
   /** The folder of lab-scripts, shown in every shell as ~/lab. */
   readonly handouts: string
   /** The lab goes on when the process that started it has ended. */

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { LabError } from '../contract/errors.ts'
 import { connect, type LabConnection } from '../contract/rpc.ts'
 import { streamChannel } from '../system/channel/stream-channel.ts'
+import { explainStartFailure } from '../system/doctor/explain-start-failure.ts'
 import { type Holder, launchHolder } from '../system/sandbox/launch-holder.ts'
 import type { LabSettings } from './lab-settings.ts'
 
@@ -43,8 +44,8 @@ export async function startLab(settings: Omit<LabSettings, 'handouts' | 'rootles
   })
   const connection = connect(streamChannel(holder.output, holder.input))
   // Whatever comes first: an answer, or the end of the sandbox with its reason on stderr.
-  const failure = holder.ended.then(({ code, signal, stderr }) => {
-    throw explainFailure(code, signal, stderr)
+  const failure = holder.ended.then(async ({ code, signal, stderr }) => {
+    throw await explainFailure(code, signal, stderr)
   })
   failure.catch(() => undefined)
   await Promise.race([
@@ -57,13 +58,15 @@ export async function startLab(settings: Omit<LabSettings, 'handouts' | 'rootles
   return { connection, holder }
 }
 
-function explainFailure(code: number | null, signal: string | null, stderr: string): LabError {
+async function explainFailure(code: number | null, signal: string | null, stderr: string): Promise<LabError> {
   const said = stderr.trim()
-  const how = signal ? `was ended by ${signal}` : `ended with ${code}`
-  if (/^unshare: /m.test(said))
+  if (/^(unshare|setpriv): /m.test(said) || /SystemCallError/.test(said))
     return new LabError(
       'unavailable',
-      `this machine does not let a lab start: ${said}\nRun \`chainwalk doctor\` to see why and what to do.`,
+      `this machine does not let a lab start. ${await explainStartFailure(said)}\n\`chainwalk doctor\` tries each part.`,
     )
+  const fault = /^(?:\w*Error): (.*)$/m.exec(said)?.[1]
+  if (/^\s*code: 'unavailable'/m.test(said) && fault) return new LabError('unavailable', fault)
+  const how = signal ? `was ended by ${signal}` : `ended with ${code}`
   return new LabError('internal', `the lab ${how} before it was ready${said ? `:\n${said}` : ''}`)
 }

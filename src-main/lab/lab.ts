@@ -46,6 +46,7 @@ import {
   planPod,
   podHost,
 } from '../domain/topology/plan-network.ts'
+import type { IptablesTool } from '../system/iptables/iptables-tool.ts'
 import { HOSTS_FILE } from '../system/sandbox/enter-sandbox.ts'
 import { LabNetwork } from '../system/sandbox/lab-network.ts'
 import { Streams } from '../system/terminal/streams.ts'
@@ -63,6 +64,7 @@ export interface LabOptions {
   readonly workers: number
   readonly attachment: Attachment
   readonly rootless: boolean
+  readonly iptables: IptablesTool
 }
 
 export interface Progress {
@@ -111,11 +113,7 @@ export class Lab {
     this.#proxies = new Map(
       this.#nodes.map((node) => [
         node.name,
-        new NodeProxy(
-          labNodeConfig(node, config.clusterCIDRs, config.serviceCIDRs),
-          this.network,
-          options.rootless,
-        ),
+        new NodeProxy(labNodeConfig(node, config.clusterCIDRs, config.serviceCIDRs), this.network, options),
       ]),
     )
     this.#history = new RuleHistory(
@@ -132,6 +130,7 @@ export class Lab {
       version: VERSION,
       rootless: this.#options.rootless,
       attachment: this.#options.attachment,
+      iptables: this.#options.iptables.backend,
       nodes: this.#nodes,
       client: { address: CLIENT_ADDRESS },
       pods: listObjects(this.#cluster, 'Pod').length,
@@ -245,7 +244,7 @@ export class Lab {
   reader(id: HostId): RuleReader {
     const known = this.#readers.get(id)
     if (known) return known
-    const reader = new RuleReader(id, this.network)
+    const reader = new RuleReader(id, this.network, this.#options.iptables)
     this.#readers.set(id, reader)
     return reader
   }

@@ -1,3 +1,4 @@
+import { LabError } from '../contract/errors.ts'
 import type { ChainOrigin, NodeRuleDiff } from '../contract/lab-contract.ts'
 import { diffRuleSets, formatDiff } from '../domain/iptables/diff-rule-sets.ts'
 import { formatEdits } from '../domain/iptables/format-edits.ts'
@@ -11,8 +12,9 @@ import type { NodeConfig } from '../domain/kube-proxy/node-config.ts'
 import { formatRestore } from '../domain/kube-proxy/restore.ts'
 import { type ProxierState, planSync, type SyncInput } from '../domain/kube-proxy/sync.ts'
 import type { NodeObject } from '../domain/kubernetes/objects.ts'
-import { gatewayOf, type HostId, type NodePlace, nodeHost } from '../domain/topology/plan-network.ts'
-import { runOrFail } from '../system/command/run-command.ts'
+import { gatewayOf, type NodePlace, nodeHost } from '../domain/topology/plan-network.ts'
+import type { Where } from '../system/command/run-command.ts'
+import type { IptablesTool } from '../system/iptables/iptables-tool.ts'
 import type { LabNetwork } from '../system/sandbox/lab-network.ts'
 import { originsOf } from './chain-origins.ts'
 import { countChanges } from './count-changes.ts'
@@ -57,47 +59,71 @@ export type ProxyView = Pick<SyncInput, 'services' | 'endpointSlices'>
 /** One node's kube-proxy: plans with the proxier's own algorithm, and brings the kernel there. */
 export class NodeProxy {
   readonly #config: NodeConfig
-  readonly #host: HostId
-  readonly #network: LabNetwork
-  readonly #rootless: boolean
+  readonly #iptables: IptablesTool
+  readonly #where: Where
+  readonly #limit: { readonly maxRules?: number }
   #state: ProxierState | undefined
   /** What the state was planned from. */
   #shown: SyncInput | undefined
   /** The kernel may not hold what the state says: the last restore failed. */
   #broken = false
 
-  constructor(config: NodeConfig, network: LabNetwork, rootless: boolean) {
+  constructor(
+    config: NodeConfig,
+    network: LabNetwork,
+    { iptables, rootless }: { readonly iptables: IptablesTool; readonly rootless: boolean },
+  ) {
     this.#config = config
-    this.#host = nodeHost(config.nodeName)
-    this.#network = network
-    this.#rootless = rootless
+    this.#iptables = iptables
+    this.#where = (work) => network.inNetwork(nodeHost(config.nodeName), work)
+    this.#limit = rootless && iptables.backend === 'nft' ? { maxRules: ROOTLESS_RULES_PER_BATCH } : {}
   }
 
   /** Brings the node's rules to what the Services and endpoints want; false when they are that already. */
   async sync(view: ProxyView, node: NodeObject | undefined): Promise<boolean> {
     const input = this.#input(view, node)
-    const plan = planSync(this.#state, input, {
-      nowMs: performance.now(),
-      full: this.#broken,
-    })
-    const batches = arrangeForKernel(
-      this.#state,
-      plan,
-      this.#rootless ? { maxRules: ROOTLESS_RULES_PER_BATCH } : {},
-    )
-    if (batches.length === 0) return false
-    const jumps = plan.full ? formatJumps(await this.#missingJumps(plan.entryJumps)) : ''
-    this.#broken = true
-    // The built-in chains lead to ours only when these are whole.
-    for (const [at, text] of batches.entries())
-      await this.#run(
-        ['iptables-nft-restore', '-w', '5', '--noflush', '--counters'],
-        at === batches.length - 1 ? text + jumps : text,
-      )
-    this.#broken = false
-    this.#state = plan.state
-    this.#shown = input
+    if (this.#state && !this.#broken) {
+      const plan = planSync(this.#state, input, { nowMs: performance.now() })
+      const texts = arrangeForKernel(this.#state, plan, this.#limit)
+      try {
+        if (!plan.full) await this.#write(texts)
+        else await this.#write(texts, await this.#missingJumps(plan.entryJumps))
+        this.#accept(plan.state, input)
+        return texts.length > 0
+      } catch (error) {
+        // Somebody changed our chains by hand: then nothing is trusted but what the kernel says.
+        if (!(error instanceof LabError && error.code === 'command-failed')) throw error
+      }
+    }
+    await this.#rewrite(input)
     return true
+  }
+
+  /** Writes everything, whatever the kernel holds of us. */
+  async #rewrite(input: SyncInput): Promise<void> {
+    const isFirst = !this.#state && !this.#broken
+    const natChains = isFirst ? [] : await this.#natChains()
+    const options = { nowMs: performance.now(), full: true, natChains }
+    const plan = planSync(this.#state, input, options)
+    this.#broken = true
+    await this.#write(
+      arrangeForKernel(undefined, plan, { ...this.#limit, existingChains: natChains }),
+      isFirst ? plan.entryJumps : await this.#missingJumps(plan.entryJumps),
+    )
+    this.#accept(plan.state, input)
+  }
+
+  #accept(state: ProxierState, input: SyncInput): void {
+    this.#broken = false
+    this.#state = state
+    this.#shown = input
+  }
+
+  /** The built-in chains lead to ours only when these are whole: the jumps come last. */
+  async #write(texts: readonly string[], jumps: readonly EntryJump[] = []): Promise<void> {
+    const all = [...texts]
+    if (jumps.length > 0) all.push((all.pop() ?? '') + formatJumps(jumps))
+    for (const text of all) await this.#iptables.restore(this.#where, text)
   }
 
   /** What the rules would change by if the cluster were as in `view`. Touches nothing. */
@@ -119,7 +145,7 @@ export class NodeProxy {
   }
 
   async restore(text: string): Promise<void> {
-    await this.#run(['iptables-nft-restore', '-w', '5', '--noflush'], text)
+    await this.#iptables.restore(this.#where, text)
   }
 
   /** Which object each of the node's chains serves. */
@@ -128,13 +154,13 @@ export class NodeProxy {
   }
 
   async #missingJumps(jumps: readonly EntryJump[]): Promise<readonly EntryJump[]> {
-    if (!this.#state && !this.#broken) return jumps // a node that was never written to has none
-    const lines = new Set((await this.#run(['iptables-nft-save'])).split('\n'))
+    const lines = new Set((await this.#iptables.save(this.#where)).split('\n'))
     return jumps.filter(({ from, text }) => !lines.has(`-A ${from} ${formatSavedRule(text, 'IPv4')}`))
   }
 
-  #run(argv: readonly string[], input = ''): Promise<string> {
-    return runOrFail(argv, { input, where: (work) => this.#network.inNetwork(this.#host, work) })
+  async #natChains(): Promise<string[]> {
+    const text = await this.#iptables.save(this.#where, ['-t', 'nat'])
+    return [...text.matchAll(/^:(\S+)/gm)].map(([, chain = '']) => chain)
   }
 
   #input(view: ProxyView, node: NodeObject | undefined): SyncInput {

@@ -4,7 +4,8 @@ import { parseSave } from '../domain/iptables/parse-save.ts'
 import { type Counters, type RuleSet, rulesByChain, type Table } from '../domain/iptables/rule-set.ts'
 import { targetOf } from '../domain/iptables/rule-spec.ts'
 import type { HostId } from '../domain/topology/plan-network.ts'
-import { runOrFail } from '../system/command/run-command.ts'
+import type { Where } from '../system/command/run-command.ts'
+import type { IptablesTool } from '../system/iptables/iptables-tool.ts'
 import {
   getChains,
   getRuleCounters,
@@ -38,14 +39,16 @@ interface KnownRules {
  */
 export class RuleReader {
   readonly #host: HostId
-  readonly #network: LabNetwork
+  readonly #iptables: IptablesTool
+  readonly #where: Where
   readonly #socket: NetlinkSocket
   #known: KnownRules | undefined
 
-  constructor(host: HostId, network: LabNetwork) {
+  constructor(host: HostId, network: LabNetwork, iptables: IptablesTool) {
     this.#host = host
-    this.#network = network
-    this.#socket = network.inNetwork(host, () => openNetlinkSocket('netfilter'))
+    this.#iptables = iptables
+    this.#where = (work) => network.inNetwork(host, work)
+    this.#socket = this.#where(() => openNetlinkSocket('netfilter'))
   }
 
   close(): void {
@@ -96,6 +99,7 @@ export class RuleReader {
 
   /** The named chains of one table (all by default), as far as they exist. */
   async chains(tableName: string, names?: readonly string[]): Promise<ChainListing[]> {
+    if (this.#iptables.backend === 'legacy') return await this.#legacyChains(tableName, names)
     for (let attempt = 1; ; attempt += 1) {
       const rules = await this.#rules()
       const known = rules.tables.get(tableName)
@@ -109,6 +113,23 @@ export class RuleReader {
         )
       this.#known = undefined
     }
+  }
+
+  /** Legacy iptables has no counters over netlink: all of a table comes with each look. */
+  async #legacyChains(tableName: string, names: readonly string[] | undefined): Promise<ChainListing[]> {
+    const table = parse(this.#host, await this.#save(['-c', '-t', tableName])).tables[0]
+    if (!table) return []
+    const { references } = knownTable(table)
+    const rules = rulesByChain(table)
+    return table.chains
+      .filter(({ name }) => names === undefined || names.includes(name))
+      .map(({ name, policy, counters }) => ({
+        table: tableName,
+        chain: name,
+        ...(policy === undefined ? {} : { policy, counters: wire(counters) }),
+        references: references.get(name) ?? 0,
+        rules: (rules.get(name) ?? []).map((rule) => ({ text: rule.text, counters: wire(rule.counters) })),
+      }))
   }
 
   /** Undefined where text and kernel do not fit together. */
@@ -149,15 +170,12 @@ export class RuleReader {
   async #rules(): Promise<KnownRules> {
     for (let attempt = 1; ; attempt += 1) {
       const generation = this.generation()
-      if (this.#known?.generation === generation) return this.#known
+      const isLegacy = this.#iptables.backend === 'legacy' // whose changes move no generation
+      if (!isLegacy && this.#known?.generation === generation) return this.#known
       const text = await this.#save([])
       if (this.generation() !== generation && attempt < READ_ATTEMPTS) continue
-      const { ruleSet, problems } = parseSave(text)
-      if (!ruleSet)
-        throw new LabError(
-          'internal',
-          `iptables-save of ${this.#host} cannot be read: ${problems.map(({ message }) => message).join('; ')}`,
-        )
+      if (this.#known?.text === text) return this.#known
+      const ruleSet = parse(this.#host, text)
       this.#known = {
         generation,
         text,
@@ -169,10 +187,15 @@ export class RuleReader {
   }
 
   #save(args: readonly string[]): Promise<string> {
-    return runOrFail(['iptables-nft-save', ...args], {
-      where: (work) => this.#network.inNetwork(this.#host, work),
-    })
+    return this.#iptables.save(this.#where, args)
   }
+}
+
+function parse(host: HostId, text: string): RuleSet {
+  const { ruleSet, problems } = parseSave(text)
+  if (ruleSet) return ruleSet
+  const why = problems.map(({ message }) => message).join('; ')
+  throw new LabError('internal', `iptables-save of ${host} cannot be read: ${why}`)
 }
 
 const inTable = (name: string | undefined): string => (name === undefined ? '' : ` in the table ${name}`)

@@ -49,6 +49,11 @@ labCommand('up')
       .choices(['auto', 'bridge', 'routed'])
       .default('auto'),
   )
+  .addOption(
+    new Option('--backend <kind>', 'which iptables writes the rules')
+      .choices(['auto', 'nft', 'legacy'])
+      .default('auto'),
+  )
   .action(async (options) => (await import('./commands/up.ts')).up(options))
 
 labCommand('status')

@@ -4,6 +4,7 @@ import { serve } from '../../contract/rpc.ts'
 import { Lab } from '../../lab/lab.ts'
 import { labHandlers } from '../../lab/lab-handlers.ts'
 import { streamChannel } from '../../system/channel/stream-channel.ts'
+import { findIptables } from '../../system/iptables/iptables-tool.ts'
 import { enterSandbox } from '../../system/sandbox/enter-sandbox.ts'
 import { SOCKET_PATH } from '../../system/sandbox/find-labs.ts'
 import type { LabSettings } from '../lab-settings.ts'
@@ -11,11 +12,13 @@ import type { LabSettings } from '../lab-settings.ts'
 // node holder.js --chainwalk-lab NAME SETTINGS, started by launchHolder inside fresh namespaces.
 const settings = JSON.parse(process.argv[4] ?? '{}') as LabSettings
 
-enterSandbox(settings)
+const iptables = findIptables(settings.backend)
+enterSandbox({ ...settings, backend: iptables.backend })
 const lab = new Lab({
   name: settings.name,
   workers: settings.workers,
   rootless: settings.rootless,
+  iptables,
   attachment:
     settings.attachment === 'auto'
       ? existsSync('/proc/sys/net/bridge/bridge-nf-call-iptables')

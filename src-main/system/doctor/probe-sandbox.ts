@@ -30,7 +30,12 @@ export async function probeSandbox(): Promise<void> {
   const importing = import('node-pty')
   await importing.catch(() => undefined) // the probe of terminals says it
   const haveFiles = await probe('files', () => {
-    enterSandbox({ name: 'doctor', rootless, handouts: dirname(fileURLToPath(import.meta.url)) })
+    enterSandbox({
+      name: 'doctor',
+      rootless,
+      backend: findTool('iptables-nft-restore') ? 'nft' : 'legacy',
+      handouts: dirname(fileURLToPath(import.meta.url)),
+    })
     // Tools are found as the lab's shells find them, its own programs first.
     Object.assign(process.env, shellEnvironment('doctor'))
   })

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline'
 import { firstLine } from '../../domain/doctor/find-start-cause.ts'
 import type { ProbeName, ProbeOutcome, ProbeReport, SandboxFacts } from '../../domain/doctor/machine-facts.ts'
 import { findTool } from '../command/find-tool.ts'
+import { sandboxCommand, sandboxEnvironment } from '../sandbox/sandbox-command.ts'
 
 /** The argument that makes the command line's own program run the probes, inside the sandbox. */
 export const PROBE_ARGUMENT = '--probe-sandbox'
@@ -18,19 +19,10 @@ export async function trySandbox(program: string, timeoutMs = TIMEOUT_MS): Promi
   for (const tool of ['unshare', 'setpriv'])
     if (!findTool(tool)) return { state: 'not-tried', reason: `${tool} is not installed` }
   const rootless = process.getuid?.() !== 0
-  const argv = [
-    ...['setpriv', '--pdeathsig', 'KILL', 'unshare'],
-    ...(rootless ? ['--user', '--map-root-user'] : []),
-    ...['--net', '--mount', '--pid', '--ipc', '--uts', '--fork', '--kill-child', '--mount-proc'],
-    // sh stays as process 1 and reaps orphans.
-    ...['sh', '-c', '"$@"; exit $?', 'sh', process.execPath, program, PROBE_ARGUMENT],
-    ...(rootless ? ['rootless'] : []),
-  ]
-  const [file = '', ...args] = argv
-  const child = spawn(file, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, LC_ALL: 'C', PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` },
+  const [file = '', ...args] = sandboxCommand([program, PROBE_ARGUMENT, ...(rootless ? ['rootless'] : [])], {
+    endsWithParent: true,
   })
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: sandboxEnvironment() })
   return collectReports(child, timeoutMs)
 }
 

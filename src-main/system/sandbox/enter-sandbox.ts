@@ -13,6 +13,7 @@ import {
 import { homedir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { findTool } from '../command/find-tool.ts'
+import type { Backend } from '../iptables/iptables-tool.ts'
 import { ignoreIdentityChanges } from '../kernel/identity-filter.ts'
 import { mount, mountFlags, mountSetattrRecursiveReadOnly } from '../kernel/mount.ts'
 import { sethostname } from '../kernel/namespace.ts'
@@ -21,13 +22,14 @@ import { SOCKET_DIRECTORY } from './find-labs.ts'
 /** Where the lab keeps its own files inside the sandbox. */
 export const LAB_FILES = '/run/chainwalk'
 export const HOSTS_FILE = `${LAB_FILES}/hosts`
-/** First in every shell's PATH: makes `iptables` the nft back end, whatever the machine's default is. */
+/** First in every shell's PATH: makes `iptables` the back end that the lab writes with. */
 const LAB_PROGRAMS = `${LAB_FILES}/bin`
 export const SHELL_HOME = '/root'
 
 export interface SandboxOptions {
   readonly name: string
   readonly rootless: boolean
+  readonly backend: Backend
   /** A folder shown read-only as ~/lab in every shell: scripts and manifests to try. */
   readonly handouts: string
 }
@@ -72,7 +74,7 @@ export function enterSandbox(options: SandboxOptions): void {
   mount(`/proc/self/fd/${handouts}`, `${SHELL_HOME}/lab`, null, mountFlags.bind)
   closeSync(handouts)
   writeNameFiles()
-  linkPrograms()
+  linkPrograms(options.backend)
   writeShellFiles(options.name)
   sethostname(options.name)
   if (options.rootless) ignoreIdentityChanges()
@@ -121,12 +123,12 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-function linkPrograms(): void {
+function linkPrograms(backend: Backend): void {
   mkdirSync(LAB_PROGRAMS)
   for (const family of ['iptables', 'ip6tables'])
     for (const tool of ['', '-save', '-restore']) {
-      const nft = findTool(`${family}-nft${tool}`)
-      if (nft) symlinkSync(nft, `${LAB_PROGRAMS}/${family}${tool}`)
+      const program = findTool(`${family}-${backend}${tool}`)
+      if (program) symlinkSync(program, `${LAB_PROGRAMS}/${family}${tool}`)
     }
 }
 

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { LabError } from '../../contract/errors.ts'
 import { findLabs, HOLDER_MARK } from './find-labs.ts'
+import { sandboxCommand, sandboxEnvironment } from './sandbox-command.ts'
 
 export interface HolderOptions {
   readonly name: string
@@ -23,32 +24,18 @@ export interface Holder {
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; stderr: string }>
 }
 
-/**
- * Starts a lab's holder in fresh namespaces: user, net, mount, pid, ipc and uts as an ordinary user, the same
- * without the user namespace as root. `--pdeathsig` and `--kill-child` end everything with this process; a
- * detached lab has only the latter. Fails with `conflict` where a lab of that name is running.
- */
+/** Starts a lab's holder in a sandbox of its own. Fails with `conflict` where a lab of that name is running. */
 export async function launchHolder(options: HolderOptions): Promise<Holder> {
   const lock = await takeName(options.name)
-  const rootless = process.getuid?.() !== 0
-  const namespaces = [
-    ...(rootless ? ['--user', '--map-root-user'] : []),
-    ...['--net', '--mount', '--pid', '--ipc', '--uts'],
-    ...['--fork', '--kill-child', '--mount-proc'],
-  ]
-  // sh stays as process 1 of the pid namespace and reaps orphans, which Node does not.
-  const holder = ['sh', '-c', '"$@"; exit $?', 'sh', process.execPath, options.program, HOLDER_MARK]
-  const argv = [
-    ...(options.detached ? [] : ['setpriv', '--pdeathsig', 'KILL']),
-    ...['unshare', ...namespaces],
-    ...[...holder, options.name, JSON.stringify(options.settings)],
-  ]
-  const [file = '', ...args] = argv
+  const [file = '', ...args] = sandboxCommand(
+    [options.program, HOLDER_MARK, options.name, JSON.stringify(options.settings)],
+    { endsWithParent: !options.detached },
+  )
   const child = spawn(file, args, {
     // The inherited lock keeps the lab's name taken for as long as anything of the lab lives.
     stdio: ['pipe', 'pipe', 'pipe', lock.fd],
     detached: options.detached,
-    env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` },
+    env: sandboxEnvironment(),
   })
   let stderr = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {

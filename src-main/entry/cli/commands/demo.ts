@@ -21,7 +21,7 @@ export async function demo(): Promise<void> {
     'A lab with the http-server example: one Deployment with 3 pods, a ClusterIP Service, a NodePort Service.',
   )
   const started = await startWithManifests(
-    { name: `demo-${process.pid}`, workers: 2, attachment: 'auto', detached: false },
+    { name: `demo-${process.pid}`, workers: 2, attachment: 'auto', backend: 'auto', detached: false },
     manifests,
   )
   const interrupt = (): void => void stop(started).finally(() => process.exit(130))

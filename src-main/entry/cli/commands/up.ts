@@ -1,5 +1,6 @@
 import type { ManifestFile } from '../../../contract/lab-contract.ts'
 import { formatProblem } from '../../../domain/kubernetes/problem.ts'
+import type { LabSettings } from '../../lab-settings.ts'
 import { type StartedLab, startLab } from '../../start-lab.ts'
 import { CommandFailure, EXIT } from '../exit-status.ts'
 import { withProgress } from '../progress.ts'
@@ -11,6 +12,7 @@ export interface UpOptions {
   readonly detach?: boolean
   readonly file?: readonly string[]
   readonly attachment: 'auto' | 'bridge' | 'routed'
+  readonly backend: 'auto' | 'nft' | 'legacy'
 }
 
 const MAX_WORKERS = 250
@@ -24,7 +26,7 @@ export function parseWorkers(text: string): number {
 
 /** Starts a lab with manifests applied. A refused manifest ends the lab again: nothing half-started stays. */
 export async function startWithManifests(
-  settings: { name: string; workers: number; attachment: UpOptions['attachment']; detached: boolean },
+  settings: Omit<LabSettings, 'handouts' | 'rootless'>,
   manifests: readonly ManifestFile[],
 ): Promise<StartedLab> {
   return withProgress('starting the lab', async (progress) => {
@@ -52,9 +54,9 @@ export async function stop({ connection, holder }: StartedLab): Promise<void> {
 export async function up(options: UpOptions): Promise<void> {
   const { manifests, bundle } = readLabFiles(options.file ?? [])
   const workers = parseWorkers(options.workers ?? String(bundle?.workers ?? 2))
-  const { name, attachment } = options
+  const { name, attachment, backend } = options
   const started = await startWithManifests(
-    { name, workers, attachment, detached: options.detach === true },
+    { name, workers, attachment, backend, detached: options.detach === true },
     manifests,
   )
   if (bundle) await started.connection.request('rules/restore-hand-made', { rules: bundle.handMadeRules })
