@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from 'node:fs'
 import { LabError } from '../contract/errors.ts'
 import type { ChainOrigin } from '../contract/lab-contract.ts'
 import { type ChainRemark, formatCommentedSave, formatScript } from '../domain/iptables/format-script.ts'
@@ -47,7 +48,11 @@ async function translate(text: string): Promise<string> {
       'unavailable',
       'iptables-restore-translate is not installed (it comes with the nft back end of iptables)',
     )
-  const { code, stdout, stderr } = await runCommand([tool, '-f', '/dev/stdin'], { input: text })
+  // The tool reads a file only; the sandbox's /tmp goes with it.
+  const file = `/tmp/export-${process.hrtime.bigint()}`
+  writeFileSync(file, text)
+  const { code, stdout, stderr } = await runCommand([tool, '-f', file])
+  rmSync(file)
   if (code !== 0) throw new LabError('command-failed', `${tool} ended with ${code}: ${stderr.trim()}`)
   return stdout
 }

@@ -3,16 +3,7 @@ import { arrangeForKernel } from '../../src-main/domain/kube-proxy/arrange-for-k
 import { formatRestore } from '../../src-main/domain/kube-proxy/restore.ts'
 import { planSync, type SyncInput, type SyncPlan } from '../../src-main/domain/kube-proxy/sync.ts'
 import { buildLargeCluster, buildSlice, plainConfig } from '../domain/kube-proxy/large-cluster.ts'
-
-interface Measure {
-  readonly label: string
-  readonly value: number
-  readonly unit: string
-  /** What the bound is a multiple of, from the same run. */
-  readonly baseline: number
-  /** The largest value / baseline that is good. */
-  readonly bound: number
-}
+import { type Bench, type Measure, median } from './measure.ts'
 
 const serviceCount = 10_000
 const endpointCount = 5
@@ -24,7 +15,7 @@ const recorded = { cold: 320, warm: 164, oneEndpoint: 152 }
 const recordedYardstick = 175
 
 /** Rule text for 10,000 Services × 5 endpoints; medians, and the first round (a cold compiler) is left out. */
-export const ruleGeneration = {
+export const ruleGeneration: Bench = {
   name: 'rule text for 10,000 Services × 5 endpoints',
   async run(): Promise<Measure[]> {
     const cluster = buildLargeCluster(serviceCount, endpointCount)
@@ -60,6 +51,7 @@ export const ruleGeneration = {
       value: median(values),
       unit: 'ms',
       baseline,
+      baselineIs: `${serviceCount * (endpointCount + 1)} SHA-256 digests`,
       bound: record / recordedYardstick,
     })
     return [
@@ -86,8 +78,4 @@ function time<T>(work: () => T): { readonly result: T; readonly ms: number } {
   const start = performance.now()
   const result = work()
   return { result, ms: performance.now() - start }
-}
-
-function median(values: readonly number[] = []): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }

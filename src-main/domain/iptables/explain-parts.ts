@@ -45,7 +45,8 @@ export function joined(pieces: readonly Piece[]): ExplanationPart[] {
     for (const next of list) {
       const last = parts.at(-1)
       if (next.text === '' && next.written === undefined) continue
-      if (last && isPlain(last) && isPlain(next)) parts[parts.length - 1] = part('text', last.text + next.text)
+      if (last && isPlain(last) && isPlain(next))
+        parts[parts.length - 1] = part('text', last.text + next.text)
       else parts.push(next)
     }
   }

@@ -105,18 +105,22 @@ export function forgetHomeNamespaces(): void {
   }
 }
 
-let ownsFileSystemStruct = false
-
 /**
- * A mount namespace can only be entered by a thread that shares its root and working directory with no other.
- * From then on `process.chdir` moves the main thread alone: relative paths in asynchronous fs calls keep the
- * old working directory. Children follow the main thread.
+ * A mount namespace can only be entered by a thread that shares its root and working directory with no other; each
+ * thread that this one starts (node-pty's, for one) shares them again. `process.chdir` moves the main thread alone
+ * from then on: relative paths in asynchronous fs calls keep the old working directory. Children follow the main
+ * thread.
  */
-export function ownFileSystemStruct(): void {
-  if (ownsFileSystemStruct) return
+function ownFileSystemStruct(): void {
   if (!isMainThread) throw new Error('mount namespaces can be entered on the main thread only')
   unshare(cloneFlags.fileSystemStruct)
-  ownsFileSystemStruct = true
+}
+
+/** Back to where the thread was; what was started meanwhile may share its file system struct by now. */
+function returnTo(kind: Kind, before: NamespaceFd): void {
+  if (kind === 'mount') ownFileSystemStruct()
+  setns(before.fd, kinds[kind].flag)
+  current[kind] = before
 }
 
 // The order in which they are entered; they are left in the opposite one.
@@ -157,8 +161,7 @@ function leave(entered: readonly { kind: Kind; before: NamespaceFd }[]): void {
   for (const { kind, before } of entered.toReversed()) {
     try {
       if (!before.isOpen) throw new Error(`the ${kind} namespace to come back to was closed meanwhile`)
-      setns(before.fd, kinds[kind].flag)
-      current[kind] = before
+      returnTo(kind, before)
     } catch (error) {
       failures.push(error)
     }
