@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EndpointChange, IN_NAMESPACE } from './change-one-endpoint.ts'
@@ -31,8 +31,9 @@ async function measure(
   const folder = mkdtempSync(join(tmpdir(), 'chainwalk-bench-'))
   try {
     // The checkout may be closed to others.
-    const program = join(folder, 'run.mjs')
-    copyFileSync(process.argv[1] ?? '', program)
+    const program = join(folder, 'run.js')
+    copyFileSync(import.meta.filename, program)
+    writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
     chmodSync(folder, 0o755)
     const { stdout } = await runProgram([
       ...(rootless && isRoot ? LEARNER : []),

@@ -13,6 +13,6 @@ const TITLES: Readonly<Record<string, string>> = {
   'filter KUBE-EXTERNAL-SERVICES': 'refuse external addresses without endpoints',
   'filter KUBE-NODEPORTS': 'admit health checks',
   'filter KUBE-FORWARD': 'admit forwarded Service traffic',
-  'filter KUBE-FIREWALL': 'protect 127.0.0.0/8',
+  'filter KUBE-FIREWALL': 'protect loopback addresses',
   'filter KUBE-PROXY-FIREWALL': 'keep source ranges of load balancers',
 }
