@@ -1,15 +1,24 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'electron-vite'
 
 export default defineConfig({
   main: {
     build: {
-      target: 'node20.19', // the command line and the holder run under plain Node
+      target: 'node20.19', // the command line, the holder and the web entry run under plain Node
       lib: {
         entry: {
           cli: 'src-main/entry/cli/main.ts',
           holder: 'src-main/entry/holder/main.ts',
         },
       },
+    },
+  },
+  renderer: {
+    root: 'src-renderer',
+    plugins: [svelte({ configFile: false })],
+    build: {
+      minify: true,
+      rolldownOptions: { input: 'index.html' },
     },
   },
 })

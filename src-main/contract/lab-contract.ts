@@ -64,6 +64,59 @@ export interface TerminalSize {
   readonly rows: number
 }
 
+export interface TerminalInfo {
+  readonly stream: number
+  readonly target: TargetId
+  readonly hostname: string
+}
+
+/** One rule by its place; numbers count from 1. */
+export interface RulePlace {
+  readonly table: string
+  readonly chain: string
+  readonly number: number
+  /** After `-A CHAIN`. */
+  readonly text: string
+}
+
+/** A link as it stands in the kernel; both ends of a cable are links of their own. */
+export interface LinkInfo {
+  /** `HOST NAME`, unique in the lab; HOST is a target id or `switch`. */
+  readonly id: string
+  readonly host: TargetId | 'switch'
+  readonly name: string
+  readonly kind: 'veth' | 'bridge' | 'loopback' | 'other'
+  readonly up: boolean
+  /** With prefix length. */
+  readonly addresses: readonly string[]
+  /** The bridge that it is a port of, by link name on the same host. */
+  readonly bridge?: string
+  readonly hairpin?: boolean
+  /** The other end of a cable. */
+  readonly peer?: string
+}
+
+/** Bytes and packets as seen from the link's own host, as decimal strings. */
+export interface LinkCounters {
+  readonly id: string
+  readonly rxPackets: string
+  readonly txPackets: string
+  readonly rxBytes: string
+  readonly txBytes: string
+}
+
+export type Hook = 'PREROUTING' | 'INPUT' | 'FORWARD' | 'OUTPUT' | 'POSTROUTING'
+
+/** How many packets came to one table at one hook: counted by the lab's own nft table beside iptables' tables. */
+export interface HookCell {
+  readonly hook: Hook
+  readonly table: string
+  readonly packets: string
+  readonly bytes: string
+  /** Rules in iptables' chain of that table at that hook; 0 when there is none. */
+  readonly rules: number
+}
+
 /** Where one rule comes from, for people: the object, and what part the rule plays for it. */
 export interface TargetRules {
   readonly target: TargetId
@@ -71,6 +124,10 @@ export interface TargetRules {
   readonly text: string
   /** Chains that Chainwalk wrote, with the Kubernetes object each serves; chains not listed are a person's own. */
   readonly origins: Readonly<Record<string, ChainOrigin>>
+  /** Rules that stand in the kernel and that kube-proxy did not write. */
+  readonly handMade: readonly RulePlace[]
+  /** Rules that kube-proxy wrote and that somebody took away; `number` is where each belongs. */
+  readonly missing: readonly RulePlace[]
 }
 
 export interface ChainOrigin {
@@ -143,9 +200,20 @@ export interface Requests {
     params: { target: TargetId; argv: readonly string[]; stdin: boolean; env?: Record<string, string> }
     result: { stream: number }
   }
+  /** `keep`: the terminal outlives its client, for a window that reconnects; else it ends with it. */
   'terminals/open': {
-    params: { target: TargetId; size: TerminalSize; argv?: readonly string[] }
+    params: { target: TargetId; size: TerminalSize; argv?: readonly string[]; keep?: boolean }
     result: { stream: number }
+  }
+  /** Kept terminals that still run, oldest first. */
+  'terminals/list': { params: Record<string, never>; result: readonly TerminalInfo[] }
+  /**
+   * From now on the terminal's output comes to this client, too. `screen` is what stands on it (with scrollback), as
+   * the escape sequences that draw it.
+   */
+  'terminals/attach': {
+    params: { stream: number; size: TerminalSize }
+    result: { screen: string }
   }
   'streams/write': { params: { stream: number; data: string }; result: null }
   /** End of standard input. */
@@ -155,6 +223,8 @@ export interface Requests {
   'streams/ack': { params: { stream: number; amount: number }; result: null }
   'streams/kill': { params: { stream: number; signal: string }; result: null }
   'rules/read': { params: { target: TargetId }; result: TargetRules }
+  /** Writes kube-proxy's rules of a node anew, so that what is missing comes back. Rules elsewhere stay. */
+  'rules/restore': { params: { node: string }; result: null }
   'rules/history': { params: { node: string }; result: readonly RuleSetVersion[] }
   'rules/diff': {
     params: { node: string; from: number; to: number }
@@ -172,17 +242,33 @@ export interface Requests {
     params: { target: TargetId; table?: string; chain?: string }
     result: { chains: readonly ChainListing[] }
   }
+  /** `iptables -Z`, of a table or a chain where named. */
+  'counters/zero': { params: { target: TargetId; table?: string; chain?: string }; result: null }
   'counters/subscribe': {
     params: { target: TargetId; table: string; chains: readonly string[]; intervalMs: number }
     result: { subscription: number }
   }
   'counters/unsubscribe': { params: { subscription: number }; result: null }
+  /** Packets at each hook and table of a node; unsubscribed like counters. */
+  'hooks/subscribe': {
+    params: { target: TargetId; intervalMs: number }
+    result: { subscription: number }
+  }
+  'topology/read': { params: Record<string, never>; result: { links: readonly LinkInfo[] } }
+  /** Traffic of every link; unsubscribed like counters. */
+  'links/subscribe': { params: { intervalMs: number }; result: { subscription: number } }
+  /** Requests once a second to the lab's Services, from a pod, a node and the client; until stopped. */
+  'traffic/set': { params: { running: boolean }; result: null }
 }
 
 export interface Events {
   'streams/data': { stream: number; channel: 'stdout' | 'stderr' | 'terminal'; data: string }
   'streams/exit': { stream: number; code: number; signal: string | null }
   'counters/sample': CounterSample
+  'hooks/sample': { subscription: number; target: TargetId; atMs: number; cells: readonly HookCell[] }
+  'links/sample': { subscription: number; atMs: number; links: readonly LinkCounters[] }
+  /** A kept terminal was opened or has ended; ask for the list. */
+  'terminals/changed': Record<string, never>
   /** Something of the cluster or of a node's rules is different now; ask again for what you show. */
   'lab/changed': { objects: boolean; nodes: readonly string[] }
   /** Long work: what is being done, and how far. */

@@ -1,8 +1,8 @@
 import { loadavg } from 'node:os'
 import { changeOneEndpoint, IN_NAMESPACE } from './change-one-endpoint.ts'
-import { endBench } from './end.bench.ts'
 import { endpointChange } from './endpoint-change.bench.ts'
 import { formatTable } from './format-table.ts'
+import { kill } from './kill.bench.ts'
 import { type Bench, isOver } from './measure.ts'
 import { memory } from './memory.bench.ts'
 import { packetToSample } from './packet-to-sample.bench.ts'
@@ -20,7 +20,7 @@ const benches: Readonly<Record<string, Bench>> = {
   'endpoint-change': endpointChange,
   sampling,
   'packet-to-sample': packetToSample,
-  end: endBench,
+  kill,
 }
 
 async function main(words: readonly string[]): Promise<void> {

@@ -88,11 +88,11 @@ async function openLargeLab(): Promise<OpenLab> {
   const lab = await openLab()
   const cluster = buildLargeCluster(services, endpoints)
   const items = [
-    ...cluster.services.map(({ metadata, spec }) => ({
+    ...cluster.services.map(({ metadata }) => ({
       apiVersion: 'v1',
       kind: 'Service',
       metadata: { name: metadata.name },
-      spec: { clusterIP: spec.clusterIPs[0], ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
+      spec: { ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
     })),
     ...cluster.endpointSlices.map(({ metadata, addressType, ports, endpoints: all }) => ({
       apiVersion: 'discovery.k8s.io/v1',

@@ -272,7 +272,7 @@ describe.skipIf(skip)('a lab from the command line', () => {
     pty.write('sleep 0.3; stty size\r')
     await expect.poll(() => text, { timeout: 10_000 }).toContain('30 100')
     pty.write('echo one; sleep 100; echo two\r')
-    await expect.poll(() => text, { timeout: 10_000 }).toContain('2004lone\r')
+    await expect.poll(() => text, { timeout: 10_000 }).toContain('\rone\r')
     pty.write('\u0003')
     await expect.poll(() => text, { timeout: 10_000 }).toMatch(/\^C[\s\S]*# $/)
     pty.write('exit 3\r')

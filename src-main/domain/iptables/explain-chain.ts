@@ -33,8 +33,8 @@ const OWN_CHAINS: readonly [
   prefix: string,
   explain: (rules: readonly Pick<Rule, 'text'>[], title: Words) => Words,
 ][] = [
-  ['KUBE-SVC-', (rules, title) => explainChoice(rules, title, 'any node')],
-  ['KUBE-SVL-', (rules, title) => explainChoice(rules, title, 'this node only')],
+  ['KUBE-SVC-', (rules, title) => explainChoice(rules, title, '')],
+  ['KUBE-SVL-', (rules, title) => explainChoice(rules, title, ' on this node')],
   ['KUBE-EXT-', explainExternal],
   ['KUBE-FW-', explainFirewall],
   ['KUBE-SEP-', explainEndpoint],
@@ -42,40 +42,43 @@ const OWN_CHAINS: readonly [
 
 // -A KUBE-SVC-… -m statistic --mode random --probability 0.5 -j KUBE-SEP-…
 function explainChoice(rules: readonly Pick<Rule, 'text'>[], title: Words, where: string): Words {
-  const endpoints = new Set(targetNames(rules).filter((name) => name.startsWith('KUBE-SEP-')))
+  const count = new Set(targetNames(rules).filter((name) => name.startsWith('KUBE-SEP-'))).size
+  if (count === 0) return words`Has no endpoint of a Service${title}${where} to choose from`
   const isSticky = rules.some((rule) => rule.text.includes('--rcheck'))
-  const choice =
-    endpoints.size === 1
-      ? `Sends traffic of a Service to its single endpoint, taken from ${where}`
-      : `Chooses one of ${endpoints.size} endpoints of a Service at random, taken from ${where}`
-  if (endpoints.size === 0) return words`Would choose an endpoint of a Service, but has none to choose from${title}`
-  const first = isSticky ? '; a sender who was here before keeps its endpoint' : ''
-  return words`${choice}${title}${first}`
+  const first = isSticky ? '; a sender who was here before keeps the endpoint' : ''
+  if (count === 1) return words`Leads to the only endpoint of a Service${title}${where}`
+  return words`Chooses one of ${String(count)} endpoints of a Service${title}${where} at random${first}`
 }
 
 // -A KUBE-EXT-… -m addrtype --src-type LOCAL -j KUBE-SVC-…
 function explainExternal(rules: readonly Pick<Rule, 'text'>[], title: Words): Words {
   const names = targetNames(rules)
-  const next = names.findLast((name) => /^KUBE-SV[CL]-/.test(name))
-  const head = words`Takes what comes for a Service from outside, at a node port, external IP or load balancer IP${title}`
-  const isLocal = rules.some((rule) => rule.text.includes('--src-type LOCAL'))
-  if (isLocal) {
-    const last = names.at(-1)
-    const onward = last?.startsWith('KUBE-SVL-')
-      ? words`goes on to ${part('chain', last)} with its source kept`
-      : words`is left alone, as this node has no endpoint`
-    return words`${head}: what pods and this node send may use every endpoint, what others send ${onward}`
-  }
-  return next === undefined ? head : words`${head}: marks it for masquerade and goes on to ${part('chain', next)}`
+  const cluster = names.find((name) => name.startsWith('KUBE-SVC-'))
+  const local = names.find((name) => name.startsWith('KUBE-SVL-'))
+  const head = words`Takes what comes for a Service${title} by a node port, an external IP or a load balancer IP`
+  const usual = cluster ?? local
+  const isByOrigin = rules.some((rule) => rule.text.includes('--src-type LOCAL'))
+  if (!isByOrigin)
+    return usual === undefined
+      ? head
+      : words`${head}, marks it for masquerade and goes on to ${part('chain', usual)}`
+  const withPods = rules.some((rule) => / -j KUBE-SVC-/.test(rule.text) && /(^| )-[si] /.test(rule.text))
+  const inside = cluster === undefined ? [] : words` goes on to ${part('chain', cluster)}`
+  const outside =
+    local === undefined
+      ? words`is left for the filter table to discard, as this node has no endpoint`
+      : words`goes on to ${part('chain', local)} and keeps its source`
+  return words`${head}: what ${withPods ? 'pods and ' : ''}this node ${withPods ? 'send' : 'sends'}${inside}, what others send ${outside}`
 }
 
 // -A KUBE-FW-… -s 198.51.100.0/24 -j KUBE-EXT-…
 function explainFirewall(rules: readonly Pick<Rule, 'text'>[], title: Words): Words {
   const sources = [...new Set(rules.flatMap((rule) => readRule(rule).source?.value ?? []))]
-  const drop = words`; what is left is discarded in ${part('text', 'KUBE-PROXY-FIREWALL')} of the filter table`
-  if (sources.length === 0) return words`Lets no sender through to the load balancer IP of a Service${title}${drop}`
+  const drop = 'the others are discarded in KUBE-PROXY-FIREWALL of the filter table'
+  if (sources.length === 0)
+    return words`Lets no packet on to the load balancer IP of a Service${title}; ${drop}`
   const list = series(sources.map(addressWords), 'and')
-  return words`Lets only packets from ${list} through to the load balancer IP of a Service${title}${drop}`
+  return words`Lets packets from ${list} on to the load balancer IP of a Service${title}; ${drop}`
 }
 
 // -A KUBE-SEP-… -p tcp -m tcp -j DNAT --to-destination 10.244.1.7:8080
@@ -142,10 +145,12 @@ const SHARED_CHAINS: Readonly<Record<string, string>> = {
     'Discards new connections to load balancer IPs from senders outside the loadBalancerSourceRanges',
 }
 
-const CANARY = 'Always empty: when it vanishes, somebody has flushed the tables and every rule is written anew'
+const CANARY =
+  'Always empty: when it vanishes, somebody has flushed the tables and every rule is written anew'
 
 const ANY_TABLE: Readonly<Record<string, string>> = {
   'KUBE-PROXY-CANARY': `${CANARY} by kube-proxy`,
   'KUBE-KUBELET-CANARY': `${CANARY} by kubelet`,
-  'KUBE-IPTABLES-HINT': 'Always empty: tells other tools which variant of iptables kubelet uses (legacy or nft)',
+  'KUBE-IPTABLES-HINT':
+    'Always empty: tells other tools which variant of iptables kubelet uses (legacy or nft)',
 }

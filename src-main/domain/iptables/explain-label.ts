@@ -124,8 +124,8 @@ function matchItems(match: MatchSpec): string[] {
         [`${sign(negated)}${name.slice(2).replace('-type', '')}`, type.toLowerCase()].join(' ').trim(),
       )
     case 'statistic': {
-      const every = options.value('--every')
-      return every === undefined ? [] : [`1 of every ${every}`]
+      const every = options.signed('--every')
+      return every === undefined ? [] : [`${sign(every.negated)}1 of every ${every.value}`]
     }
     case 'recent':
       return recentItems(options)
@@ -160,7 +160,8 @@ function recentItems(options: OptionReader): string[] {
     options.signedFlag('--rcheck') ?? options.signedFlag('--update') ?? options.signedFlag('--remove')
   const seconds = options.value('--seconds')
   const hits = options.value('--hitcount')
-  const within = seconds === undefined ? '' : ` in ${durationWords(seconds, seconds).text}`
+  const within =
+    seconds === undefined ? '' : ` in ${durationWords(seconds, seconds).text.replace(/^\D/, '1 $&')}`
   return [`${check?.negated ? '! ' : ''}seen${hits === undefined ? '' : ` ${hits}x`}${within}`]
 }
 

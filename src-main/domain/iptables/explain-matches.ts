@@ -160,8 +160,9 @@ function addFlags([mask, set]: readonly [string, string], negated: boolean, phra
       ? words`none of the flags ${series(down, 'and')} set`
       : words`${series(up, 'and')} set${down.length > 0 ? words` and ${series(down, 'and')} not set` : ''}`
   const opens = up.join() === 'SYN' && ['FIN', 'RST', 'ACK'].every((flag) => down.includes(flag))
-  if (opens) phrases.addClause(words`that ${negated ? 'do not ' : ''}open a connection (${state})`)
-  else phrases.addClause(words`${negated ? 'except those with' : 'with'} ${state}`)
+  if (opens && negated) phrases.addClause(words`that do not open a connection (not: ${state})`)
+  else if (opens) phrases.addClause(words`that open a connection (${state})`)
+  else phrases.addClause(words`that have ${negated ? 'anything but ' : ''}${state}`)
 }
 
 const ICMP_TYPES: Readonly<Record<string, string>> = {
@@ -340,7 +341,7 @@ const recent: ExplainMatch = (options, phrases) => {
   if (options.flag('--set')) phrases.addEffect(words`remember the ${key} in the list ${name}`)
   const remove = options.signedFlag('--remove')
   if (remove?.negated)
-    phrases.addClause(words`whose ${key} is not in the list ${name}, from where it is removed`)
+    phrases.addClause(words`whose ${key} is not in the list ${name} (where it is, it is removed)`)
   else if (remove) phrases.addClause(words`whose ${key} is in the list ${name}, from where it is removed`)
   for (const verb of ['--rcheck', '--update'] as const) {
     const check = options.signedFlag(verb)
@@ -374,7 +375,7 @@ const limit: ExplainMatch = (options, phrases) => {
   const written = options.value('--limit') ?? '3/hour'
   const burst = options.value('--limit-burst') ?? '5'
   const rate = rateWords(written) ?? unknownWords(written)
-  phrases.addLead(words`at most ${rate} after a first ${burst}`)
+  phrases.addLead(words`at most ${rate} (bursts of ${burst})`)
 }
 
 const hashlimit: ExplainMatch = (options, phrases) => {
@@ -388,15 +389,17 @@ const hashlimit: ExplainMatch = (options, phrases) => {
   const perKey = modes.length === 0 ? [] : words` for each ${series(modes.map(hashKey), 'and')}`
   const list = options.value('--hashlimit-name')
   const notes = [
-    ...(list === undefined ? [] : [words`counted in ${part('name', list)}`]),
+    words`bursts of ${burst}`,
+    ...(list === undefined ? [] : [words`table ${part('name', list)}`]),
     ...HASH_NETWORKS.flatMap(([option, side]) => {
       const length = options.value(option)
       return length === undefined ? [] : [words`${side}s taken by their first ${length} bits`]
     }),
   ]
-  const note = notes.length === 0 ? [] : words` (${series(notes, 'and')})`
-  const bound = above === undefined ? 'at most' : 'beyond'
-  phrases.addLead(words`${bound} ${rate} after a first ${burst}${perKey}${note}`)
+  const bound = above === undefined ? 'at most' : 'only beyond'
+  phrases.addLead(
+    words`${bound} ${rate}${perKey} (${joined(notes.flatMap((note, at) => (at === 0 ? [note] : [', ', note])))})`,
+  )
 }
 
 const HASH_NETWORKS = [
@@ -631,7 +634,13 @@ const MATCHES: Readonly<Record<string, ExplainMatch>> = {
   },
   tos: property('--tos', 'whose TOS is', (value) => words`${value}`),
   tcpmss: property('--mss', 'whose MSS is', (value) => words`${numberRange(value)}`),
-  u32: property('--u32', 'whose bytes do', (test) => words`pass the test ${part('name', `"${test}"`)}`),
+  u32: (options, phrases) => {
+    const test = options.signed('--u32')
+    if (test)
+      phrases.addClause(
+        words`that ${test.negated ? 'fail' : 'pass'} the test ${quoted(test.value)} on their bytes`,
+      )
+  },
   cpu: property('--cpu', 'handled by a processor that is', (cpu) => words`number ${cpu}`),
   socket,
   rpfilter,

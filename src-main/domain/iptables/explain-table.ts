@@ -21,5 +21,6 @@ const HOOKS: Readonly<Record<string, string>> = {
   INPUT: 'INPUT meets packets whose way ends at a process of this node.',
   FORWARD: 'FORWARD meets packets that come in by one interface and go out by another.',
   OUTPUT: 'OUTPUT meets packets that a process of this node has just sent.',
-  POSTROUTING: 'POSTROUTING meets every packet that is about to leave by an interface, after its way is decided.',
+  POSTROUTING:
+    'POSTROUTING meets every packet that is about to leave by an interface, after its way is decided.',
 }

@@ -103,7 +103,7 @@ function natWords(side: 'source' | 'destination', written: string, target: strin
   const isRange = address.includes('-')
   const where = address === '' ? [] : words`${isRange ? 'one of ' : ''}${addressRange(address, 'to')}`
   if (where.length === 0 && port.length > 0)
-    return words`change the ${side} port to ${withoutFirstWord(port)}${shift} (${target})`
+    return words`change the ${side} port to ${ports?.includes('-') ? 'one of ' : ''}${withoutFirstWord(port)}${shift} (${target})`
   return words`change the ${side} to ${where}${port.length > 0 ? words` ${port}` : ''}${shift} (${target})`
 }
 

@@ -11,7 +11,7 @@ const count = 100
 const PATIENCE_MS = 10_000
 
 /** SIGKILL of the holder, with a command running in each worker. */
-export const endBench: Bench = {
+export const kill: Bench = {
   name: `SIGKILL of the holder of ${count} pods until all is gone`,
   async run() {
     const processesGone: number[] = []
