@@ -7,8 +7,8 @@ export interface LabSettings {
   readonly attachment: 'auto' | 'bridge' | 'routed'
   /** Which iptables writes the rules. */
   readonly backend: 'auto' | 'nft' | 'legacy'
-  /** The folder of lab-scripts, shown in every shell as ~/lab. */
-  readonly handouts: string
+  /** The folder that holds package.json. */
+  readonly program: string
   /** The lab goes on when the process that started it has ended. */
   readonly detached: boolean
 }

@@ -25,7 +25,7 @@ export function packageRoot(): string {
 }
 
 /** Starts a lab and waits until it answers. Ends with a clear error where the machine cannot run one. */
-export async function startLab(settings: Omit<LabSettings, 'handouts' | 'rootless'>): Promise<StartedLab> {
+export async function startLab(settings: Omit<LabSettings, 'program' | 'rootless'>): Promise<StartedLab> {
   if (!/^[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?$/.test(settings.name))
     throw new LabError(
       'bad-input',
@@ -38,7 +38,7 @@ export async function startLab(settings: Omit<LabSettings, 'handouts' | 'rootles
     settings: {
       ...settings,
       rootless: process.getuid?.() !== 0,
-      handouts: join(root, 'lab-scripts'),
+      program: root,
     } satisfies LabSettings,
     detached: settings.detached,
   })

@@ -12,6 +12,7 @@ import type {
   TargetRules,
 } from '../contract/lab-contract.ts'
 import { VERSION } from '../contract/version.ts'
+import { HOOK_COUNTER_TABLE } from '../domain/iptables/hook-counters.ts'
 import {
   type AppliedObject,
   appliedObjects,
@@ -36,7 +37,6 @@ import { planExternalRoutes } from '../domain/topology/plan-external-routes.ts'
 import { formatHostsFile } from '../domain/topology/plan-names.ts'
 import {
   type Attachment,
-  CLIENT,
   CLIENT_ADDRESS,
   type HostId,
   type NodePlace,
@@ -46,11 +46,16 @@ import {
   planPod,
   podHost,
 } from '../domain/topology/plan-network.ts'
+import { runOrFail } from '../system/command/run-command.ts'
 import type { IptablesTool } from '../system/iptables/iptables-tool.ts'
+import { watchRuleSet } from '../system/netlink/nf-tables-messages.ts'
+import { openNetlinkSocket } from '../system/netlink/socket.ts'
 import { HOSTS_FILE } from '../system/sandbox/enter-sandbox.ts'
 import { LabNetwork } from '../system/sandbox/lab-network.ts'
 import { Streams } from '../system/terminal/streams.ts'
+import { DemoTraffic } from './demo-traffic.ts'
 import { type ExportedNode, exportNodes, type RuleFormat } from './export-rules.ts'
+import { HookCounter } from './hook-counter.ts'
 import { labNodeConfig, NodeProxy } from './node-proxy.ts'
 import { PodRuntime } from './pod-runtime.ts'
 import { hostOf, resolveTarget } from './resolve-target.ts'
@@ -73,13 +78,17 @@ export interface Progress {
   readonly total: number
 }
 
+/** Several commands typed one after another, or one load in parts, are one change to look at. */
+const RULE_CHANGE_PAUSE_MS = 100
+
 type Report = (progress: Progress) => void
 
 /** The wanted state (a Cluster) and what of it stands in the kernel. Changes are made one after another. */
 export class Lab {
   readonly network = new LabNetwork()
-  readonly streams = new Streams()
-  readonly samplers = new Samplers((target) => this.reader(target))
+  readonly samplers = new Samplers()
+  readonly terminalsChanged = new Signal<void>()
+  readonly streams = new Streams(() => this.terminalsChanged.emit())
   readonly changes = new Signal<{ objects: boolean; nodes: readonly string[] }>()
   readonly #options: LabOptions
   readonly #startedAt = performance.now()
@@ -91,6 +100,13 @@ export class Lab {
   #cluster: Cluster
   #clientRoutes: ReadonlyMap<string, string> = new Map()
   #podSerial = 0
+  #watching = false
+  readonly #hookCounters = new Map<HostId, HookCounter>()
+  readonly #traffic = new DemoTraffic(this.network, () => ({
+    pods: listObjects(this.#cluster, 'Pod'),
+    services: listObjects(this.#cluster, 'Service'),
+    nodeAddress: this.#nodes[1]?.address ?? '',
+  }))
   #last: Promise<unknown> = Promise.resolve()
 
   /** Lays the nodes and the client in the namespaces that this process is in. */
@@ -250,11 +266,14 @@ export class Lab {
   }
 
   async rules(target: HostId): Promise<TargetRules> {
-    const proxy = this.#proxies.get(this.hostname(target))
+    const proxy = target.startsWith('node/') ? this.#proxies.get(this.hostname(target)) : undefined
+    const reader = this.reader(target)
+    const kernel = await reader.ruleSet()
     return {
       target,
-      text: await this.reader(target).textWithCounters(),
-      origins: target === CLIENT || !proxy ? {} : proxy.origins(),
+      text: await reader.textWithCounters(),
+      origins: proxy?.origins() ?? {},
+      ...(proxy?.compare(kernel) ?? { handMade: [], missing: [] }),
     }
   }
 
@@ -297,6 +316,68 @@ export class Lab {
     }
   }
 
+  async restoreRules(node: string): Promise<void> {
+    await this.#inTurn(() => this.#proxy(node).restoreOwn())
+  }
+
+  /** `iptables -Z`, as a person would type it. */
+  async zeroCounters(target: HostId, table?: string, chain?: string): Promise<void> {
+    const tables = table === undefined ? ['filter', 'nat', 'mangle', 'raw'] : [table]
+    const { backend } = this.#options.iptables
+    for (const name of tables)
+      await runOrFail([`iptables-${backend}`, '-t', name, '-Z', ...(chain === undefined ? [] : [chain])], {
+        where: (work) => this.network.inNetwork(target, work),
+      })
+  }
+
+  hookCounter(target: HostId): HookCounter {
+    const known = this.#hookCounters.get(target)
+    if (known) return known
+    const where = <T>(work: () => T): T => this.network.inNetwork(target, work)
+    const counter = new HookCounter(
+      where,
+      where(() => openNetlinkSocket('netfilter')),
+      this.reader(target),
+    )
+    this.#hookCounters.set(target, counter)
+    return counter
+  }
+
+  setDemoTraffic(running: boolean): void {
+    this.#traffic.set(running)
+  }
+
+  /** From now on changes of the nodes' rules are told, whoever makes them. */
+  watchRules(): void {
+    if (this.#watching) return
+    this.#watching = true
+    for (const { name } of this.#nodes) this.#watchNode(name)
+  }
+
+  #watchNode(node: string): void {
+    let isWaiting = false
+    const changed = (): void => {
+      if (isWaiting) return
+      isWaiting = true
+      setTimeout(() => {
+        isWaiting = false
+        this.changes.emit({ objects: false, nodes: [node] })
+      }, RULE_CHANGE_PAUSE_MS)
+    }
+    this.network.inNetwork(nodeHost(node), () =>
+      watchRuleSet({
+        onChange: (events) => {
+          const ours = events.every(
+            (event) => event.kind === 'generation' || event.table === HOOK_COUNTER_TABLE,
+          )
+          if (!ours) changed()
+        },
+        onOverrun: changed, // too much at once to be told one by one
+        onError: changed,
+      }),
+    )
+  }
+
   async history(node: string): Promise<readonly RuleSetVersion[]> {
     return await this.#history.versions(node)
   }
@@ -322,6 +403,10 @@ export class Lab {
       if (wish.dryRun !== true && cluster !== before) await this.#realize(before, cluster, cause, report)
       return { changes, problems, ...(diff ? { diff } : {}) }
     }
+    return this.#inTurn(work)
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(work)
     this.#last = result.catch(() => undefined) // its caller hears of it; the next change goes on
     return result

@@ -1,5 +1,5 @@
 import { LabError } from '../contract/errors.ts'
-import type { ChainOrigin, NodeRuleDiff } from '../contract/lab-contract.ts'
+import type { ChainOrigin, NodeRuleDiff, RulePlace } from '../contract/lab-contract.ts'
 import { diffRuleSets, formatDiff } from '../domain/iptables/diff-rule-sets.ts'
 import { formatEdits } from '../domain/iptables/format-edits.ts'
 import { parseSave } from '../domain/iptables/parse-save.ts'
@@ -142,6 +142,27 @@ export class NodeProxy {
   /** Restore text that turns our rules into what the kernel holds; empty where nobody changed them by hand. */
   handMadeEdits(kernel: RuleSet): string {
     return formatEdits(diffRuleSets(this.#shown ? savedRules(this.#shown) : { tables: [] }, kernel))
+  }
+
+  /** What of the kernel's rules is not ours, and what of ours is not in the kernel. */
+  compare(kernel: RuleSet): { handMade: RulePlace[]; missing: RulePlace[] } {
+    const handMade: RulePlace[] = []
+    const missing: RulePlace[] = []
+    for (const { table, chains } of diffRuleSets(
+      this.#shown ? savedRules(this.#shown) : { tables: [] },
+      kernel,
+    ))
+      for (const { chain, rules } of chains)
+        for (const rule of rules)
+          if (rule.kind === 'added') handMade.push({ table, chain, number: rule.after, text: rule.text })
+          else if (rule.kind === 'removed')
+            missing.push({ table, chain, number: rule.before, text: rule.text })
+    return { handMade, missing }
+  }
+
+  /** Brings back whatever of our rules somebody took away. */
+  async restoreOwn(): Promise<void> {
+    if (this.#shown) await this.#rewrite(this.#shown)
   }
 
   async restore(text: string): Promise<void> {

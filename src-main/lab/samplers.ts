@@ -1,79 +1,63 @@
-import type { TargetId } from '../contract/lab-contract.ts'
 import type { Client } from '../contract/rpc.ts'
-import type { HostId } from '../domain/topology/plan-network.ts'
-import type { RuleReader } from './rule-reader.ts'
 
 /** Nobody's eye is faster, and the kernel's walk is not free. */
 const SHORTEST_INTERVAL_MS = 50
+/** A look that takes long is repeated so much later that looking costs at most a twentieth of one core. */
+const REST_FOR_EACH_LOOK = 19
+/** Weight of the newest look in the average cost: a single dear one (rules read anew) must not make the next wait. */
+const NEWEST_LOOK_WEIGHT = 0.1
 
-interface Subscription {
-  readonly stop: () => void
+export interface Look<T> {
+  /** The subscription's number comes with it. */
+  readonly read: () => T | Promise<T>
+  readonly show: (value: T, subscription: number) => void
+  /** A look that fails; the next one is tried all the same. */
+  readonly failed: (error: unknown) => void
 }
 
-export interface SampleWish {
-  readonly target: TargetId
-  readonly table: string
-  /** Empty means every chain of the table. */
-  readonly chains: readonly string[]
-  readonly intervalMs: number
-}
-
-/** Counter subscriptions. Without one, nothing is read; a client that reads slowly gets fewer samples, not a queue. */
+/** Subscriptions to what changes in the kernel. Without one nothing is read; a client that is slow gets fewer looks. */
 export class Samplers {
-  readonly #readerOf: (target: HostId) => RuleReader
-  readonly #subscriptions = new Map<number, Subscription>()
+  readonly #stops = new Map<number, () => void>()
   #last = 0
 
-  constructor(readerOf: (target: HostId) => RuleReader) {
-    this.#readerOf = readerOf
-  }
-
-  /** The first sample comes at once, the next ones when something in them is different. */
-  subscribe(client: Client, wish: SampleWish): number {
+  /** The first value is shown at once, the next ones when they differ from the one before. */
+  subscribe<T>(client: Client, intervalMs: number, look: Look<T>): number {
     this.#last += 1
     const id = this.#last
-    const reader = this.#readerOf(wish.target as HostId)
-    const intervalMs = Math.max(wish.intervalMs, SHORTEST_INTERVAL_MS)
+    const shortest = Math.max(intervalMs, SHORTEST_INTERVAL_MS)
     let running = true
     let shown = ''
+    let costMs = 0
     let timer: NodeJS.Timeout | undefined
-    const sample = async (): Promise<void> => {
+    const lookOnce = async (): Promise<void> => {
+      const before = process.cpuUsage()
       try {
         if (client.channel.writable) {
-          const chains = await reader.chains(wish.table, wish.chains.length > 0 ? wish.chains : undefined)
-          const text = JSON.stringify(chains)
-          if (running && text !== shown) {
-            shown = text
-            client.emit('counters/sample', {
-              subscription: id,
-              target: wish.target,
-              table: wish.table,
-              atMs: performance.now(),
-              chains,
-            })
-          }
+          const value = await look.read()
+          const text = JSON.stringify(value)
+          if (running && text !== shown) look.show(value, id)
+          shown = text
         }
-      } finally {
-        if (running) timer = setTimeout(next, intervalMs)
+      } catch (error) {
+        look.failed(error)
       }
+      if (!running) return
+      const { user, system } = process.cpuUsage(before)
+      costMs += ((user + system) / 1000 - costMs) * NEWEST_LOOK_WEIGHT
+      timer = setTimeout(next, Math.max(shortest, costMs * REST_FOR_EACH_LOOK))
     }
-    const next = (): void => {
-      // A read that fails (rules in motion, the host gone) is tried again at the next tick.
-      sample().catch(() => undefined)
-    }
+    const next = (): void => void lookOnce()
     next()
-    this.#subscriptions.set(id, {
-      stop: () => {
-        running = false
-        clearTimeout(timer)
-      },
+    this.#stops.set(id, () => {
+      running = false
+      clearTimeout(timer)
     })
     client.onGone(() => this.unsubscribe(id))
     return id
   }
 
   unsubscribe(id: number): void {
-    this.#subscriptions.get(id)?.stop()
-    this.#subscriptions.delete(id)
+    this.#stops.get(id)?.()
+    this.#stops.delete(id)
   }
 }

@@ -94,8 +94,11 @@ export async function changeOneEndpoint(words: readonly string[]): Promise<Endpo
 /** The kernel holds the Service as it was at first. (Chains that nothing leads to go later, as kube-proxy's do.) */
 async function expectEndpoint(tool: IptablesTool, { endpointSlices }: ProxyView, at: number): Promise<void> {
   const text = await tool.save((work) => work(), ['-t', 'nat'])
-  const led = new Set([...text.matchAll(/^-A KUBE-SVC-.* -> (\S+):8080"/gm)].map(([, address]) => address))
+  const isLedTo = (address: string): boolean => {
+    const chain = new RegExp(`^-A (KUBE-SEP-\\S+) .*--to-destination ${address}:8080$`, 'm').exec(text)?.[1]
+    return chain !== undefined && text.includes(` -j ${chain}\n`)
+  }
   for (const { addresses } of endpointSlices[at]?.endpoints ?? [])
-    if (!led.has(addresses[0])) throw new Error(`no rule leads to ${addresses[0]}`)
-  if (led.has(MOVED_TO)) throw new Error('a rule still leads to the endpoint that moved back')
+    if (!addresses.every(isLedTo)) throw new Error(`no rule leads to ${addresses[0]}`)
+  if (isLedTo(MOVED_TO)) throw new Error('a rule still leads to the endpoint that moved back')
 }

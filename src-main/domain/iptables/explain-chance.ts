@@ -31,7 +31,7 @@ export function readLadders(rules: readonly Pick<Rule, 'text'>[]): (LadderStep |
 }
 
 /** Between 0 and 1; undefined for a rule without `--mode random`. */
-export function chanceOf(spec: RuleSpec): number | undefined {
+export function chanceOf(spec: Pick<RuleSpec, 'matches'>): number | undefined {
   const statistic = spec.matches.filter((match) => match.name === 'statistic')
   const [match] = statistic
   if (!match || statistic.length > 1) return undefined

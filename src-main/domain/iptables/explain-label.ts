@@ -20,7 +20,9 @@ export function matchLabel(rule: Pick<Rule, 'text'>): string {
     ...conditionItem('out', spec.outInterface),
     ...(spec.fragment ? [`${spec.fragment.negated ? '! ' : ''}fragment`] : []),
     ...protocolItems(spec),
-    ...spec.matches.flatMap(matchItems),
+    ...spec.matches.flatMap((match) =>
+      matchItems(match, spec.protocol !== undefined && !spec.protocol.negated),
+    ),
     ...spec.unknown,
   ]
   // What a rule leaves out says more than what all rules of its chain ask for.
@@ -72,7 +74,7 @@ function withoutFullPrefix(address: string): string {
   return address.replace(/(?<=\..*)\/32$|(?<=:.*)\/128$/, '')
 }
 
-function chanceItems(spec: RuleSpec): string[] {
+function chanceItems(spec: Pick<RuleSpec, 'matches'>): string[] {
   const chance = chanceOf(spec)
   return chance === undefined ? [] : [percentText(chance)]
 }
@@ -89,7 +91,8 @@ function protocolItems({ protocol, destination, matches }: RuleSpec): string[] {
   return [`${name} ${destination && !destination.negated ? '' : 'dport '}${value}`]
 }
 
-function matchItems(match: MatchSpec): string[] {
+/** `saysPort`: the protocol's item holds the destination port. */
+function matchItems(match: MatchSpec, saysPort: boolean): string[] {
   const options = new OptionReader(match.options)
   const sign = (negated: boolean): string => (negated ? '! ' : '')
   switch (match.name) {
@@ -103,7 +106,7 @@ function matchItems(match: MatchSpec): string[] {
     case 'udplite':
       return match.options.flatMap(({ name, negated, values }) => {
         const option = name.replace('source-port', 'sport').replace('destination-port', 'dport')
-        if (option === '--dport' && !negated) return []
+        if (option === '--dport' && !negated && saysPort) return []
         return [`${sign(negated)}${[option.slice(2), ...values].join(' ')}`]
       })
     case 'multiport':
@@ -125,7 +128,8 @@ function matchItems(match: MatchSpec): string[] {
       )
     case 'statistic': {
       const every = options.signed('--every')
-      return every === undefined ? [] : [`${sign(every.negated)}1 of every ${every.value}`]
+      if (every === undefined) return chanceItems({ matches: [match] }).length > 0 ? [] : ['statistic …']
+      return [`${sign(every.negated)}1 of every ${every.value}`]
     }
     case 'recent':
       return recentItems(options)

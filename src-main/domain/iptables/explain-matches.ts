@@ -160,8 +160,8 @@ function addFlags([mask, set]: readonly [string, string], negated: boolean, phra
       ? words`none of the flags ${series(down, 'and')} set`
       : words`${series(up, 'and')} set${down.length > 0 ? words` and ${series(down, 'and')} not set` : ''}`
   const opens = up.join() === 'SYN' && ['FIN', 'RST', 'ACK'].every((flag) => down.includes(flag))
-  if (opens && negated) phrases.addClause(words`that do not open a connection (not: ${state})`)
-  else if (opens) phrases.addClause(words`that open a connection (${state})`)
+  if (opens && negated) phrases.addClause(words`that do not ask for a connection (not: ${state})`)
+  else if (opens) phrases.addClause(words`that ask for a connection (${state})`)
   else phrases.addClause(words`that have ${negated ? 'anything but ' : ''}${state}`)
 }
 

@@ -7,7 +7,7 @@ import type { Phrases } from './explain-phrases.ts'
 import { explainExtension } from './explain-targets.ts'
 import { durationWords } from './explain-values.ts'
 import type { Family } from './rule-set.ts'
-import { optionOf, type RuleSpec, readRule } from './rule-spec.ts'
+import { type Option, optionOf, type RuleSpec, readRule } from './rule-spec.ts'
 
 export interface RuleContext {
   readonly table: string
@@ -23,7 +23,7 @@ export function explainRule(
   rule: { readonly chain: string; readonly text: string },
   context: RuleContext,
 ): Explanation {
-  const spec = readRule(rule)
+  const spec = withoutCounters(readRule(rule))
   const comments = spec.matches
     .filter(({ name }) => name === 'comment')
     .flatMap((match) => match.options.flatMap(({ values }) => values))
@@ -35,6 +35,22 @@ export function explainRule(
   const unread = [...spec.unknown, ...spec.problems]
   const rest = unread.length === 0 ? [] : words`, not understood: ${unknownWords(...unread)}`
   return { parts: capitalised(words`${sentence}${rest}`), comments }
+}
+
+/** `iptables -S -v` writes the counters among the words (`-c 1204 98765`); they say nothing on what the rule does. */
+function withoutCounters(spec: RuleSpec): RuleSpec {
+  const without = <T extends { readonly options: readonly Option[] }>(owner: T): T => ({
+    ...owner,
+    options: owner.options.filter(({ name, values }) => name !== '-c' || values.length !== 2),
+  })
+  const [first, packets = '', bytes = ''] = spec.unknown
+  const isCounted = first === '-c' && /^\d+ \d+$/.test(`${packets} ${bytes}`)
+  return {
+    ...spec,
+    matches: spec.matches.map(without),
+    ...(spec.target ? { target: without(spec.target) } : {}),
+    unknown: isCounted ? spec.unknown.slice(3) : spec.unknown,
+  }
 }
 
 /** `-m recent --rcheck --seconds 10800 --reap --name KUBE-SEP-X … -j KUBE-SEP-X`: session affinity of a Service. */

@@ -20,15 +20,20 @@ export function addressRange(written: string, between: string): ExplanationPart[
 /** `port 80`, `ports 1 to 80`, `port 80, 443 or 8000 to 9000`; ranges part at ":" (matches) or "-" (targets). */
 export function portWords(written: string): ExplanationPart[] {
   const items = written.split(',')
-  const isRange = items.length === 1 && /[:-]/.test(written)
+  const isRange = items.length === 1 && rangeEnds(written) !== undefined
   return words`${isRange ? 'ports' : 'port'} ${series(items.map(portRange), 'or')}`
 }
 
 function portRange(written: string): ExplanationPart[] {
-  // A service name may hold "-" (`domain-s`); a range of targets is made of numbers.
+  const ends = rangeEnds(written)
+  if (!ends) return [part('port', written)]
+  return words`${part('port', ends[0])} to ${part('port', ends[1])}`
+}
+
+/** A service name may hold "-" (`domain-s`); a range of targets is made of numbers. */
+function rangeEnds(written: string): [first: string, last: string] | undefined {
   const range = /^([^:]*):([^:]*)$/.exec(written) ?? /^(\d+)-(\d+)$/.exec(written)
-  if (!range) return [part('port', written)]
-  return words`${part('port', range[1] || '0')} to ${part('port', range[2] || '65535')}`
+  return range ? [range[1] || '0', range[2] || '65535'] : undefined
 }
 
 /** `40:100` as `40 to 100`; where an end is missing, up to or from the other. */

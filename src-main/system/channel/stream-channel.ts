@@ -1,11 +1,12 @@
 import type { Readable, Writable } from 'node:stream'
-import { type Channel, Inbox } from '../../contract/channel.ts'
+import { Inbox } from '../../contract/channel.ts'
+import type { PausableChannel } from './pipe-channels.ts'
 
 /** A line longer than this is no message of ours: the channel closes instead of filling the memory. */
 const MAX_LINE_CHARACTERS = 256 * 1024 * 1024
 
 /** A channel over a pair of byte streams (a socket, or a child's pipes): one JSON message a line. */
-export function streamChannel(input: Readable, output: Writable): Channel {
+export function streamChannel(input: Readable, output: Writable): PausableChannel {
   const inbox = new Inbox()
   let pieces: string[] = []
   let held = 0
@@ -74,5 +75,11 @@ export function streamChannel(input: Readable, output: Writable): Channel {
         : new Promise((resolve) => {
             waiting.push(resolve)
           }),
+    pause: () => {
+      input.pause()
+    },
+    resume: () => {
+      input.resume()
+    },
   }
 }

@@ -34,7 +34,7 @@ export async function probeSandbox(): Promise<void> {
       name: 'doctor',
       rootless,
       backend: findTool('iptables-nft-restore') ? 'nft' : 'legacy',
-      handouts: dirname(fileURLToPath(import.meta.url)),
+      program: dirname(dirname(dirname(fileURLToPath(import.meta.url)))),
     })
     // Tools are found as the lab's shells find them, its own programs first.
     Object.assign(process.env, shellEnvironment('doctor'))

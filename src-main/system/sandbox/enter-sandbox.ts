@@ -30,8 +30,8 @@ export interface SandboxOptions {
   readonly name: string
   readonly rootless: boolean
   readonly backend: Backend
-  /** A folder shown read-only as ~/lab in every shell: scripts and manifests to try. */
-  readonly handouts: string
+  /** Where the program lies, which loads parts of itself later; its lab-scripts are shown in every shell as ~/lab. */
+  readonly program: string
 }
 
 /**
@@ -41,8 +41,8 @@ export interface SandboxOptions {
  */
 export function enterSandbox(options: SandboxOptions): void {
   process.chdir('/')
-  // Opened before the fresh homes cover them.
-  const handouts = openSync(options.handouts, constants.O_RDONLY | constants.O_DIRECTORY)
+  // Opened before a fresh home covers it.
+  const program = openSync(options.program, constants.O_RDONLY | constants.O_DIRECTORY)
   // umask would turn 1777 into 1755.
   process.umask(0o022)
   mount(null, '/', null, mountFlags.recursive | mountFlags.private)
@@ -70,9 +70,13 @@ export function enterSandbox(options: SandboxOptions): void {
     'newinstance,ptmxmode=0666,mode=620',
   )
   mkdirSync(SOCKET_DIRECTORY, { mode: 0o700, recursive: true })
+  if (!existsSync(options.program)) {
+    mkdirSync(options.program, { recursive: true })
+    mount(`/proc/self/fd/${program}`, options.program, null, mountFlags.bind)
+  }
+  closeSync(program)
   mkdirSync(`${SHELL_HOME}/lab`)
-  mount(`/proc/self/fd/${handouts}`, `${SHELL_HOME}/lab`, null, mountFlags.bind)
-  closeSync(handouts)
+  mount(`${options.program}/lab-scripts`, `${SHELL_HOME}/lab`, null, mountFlags.bind)
   writeNameFiles()
   linkPrograms(options.backend)
   writeShellFiles(options.name)

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { LabError } from '../../contract/errors.ts'
+import type { LinkCounters, LinkInfo } from '../../contract/lab-contract.ts'
 import {
   CLIENT,
   type Host,
@@ -31,6 +32,7 @@ import {
 } from '../netlink/route-messages.ts'
 import { type NetlinkSocket, openNetlinkSocket } from '../netlink/socket.ts'
 import { LAB_FILES, mountSysfs } from './enter-sandbox.ts'
+import { type LinkPlace, readLinkCounters, readLinks } from './read-links.ts'
 
 /** Link indexes are chosen here, so that one message can create a link and the next one use it unasked. */
 const INDEX = { loopback: 1, bridge: 50, inner: 100, firstOuter: 1000 } as const
@@ -109,6 +111,29 @@ export class LabNetwork {
         replaceRoute({ destination: `${to}/32`, gateway: via, link: INDEX.inner }),
       ),
     )
+  }
+
+  /** Every link of the lab as the kernels have it. */
+  links(): LinkInfo[] {
+    return readLinks(this.#places())
+  }
+
+  linkCounters(): LinkCounters[] {
+    return readLinkCounters(this.#places())
+  }
+
+  /** The namespaces that links are read in, each with a socket there. A pod's is opened when first asked for. */
+  #places(): LinkPlace[] {
+    const places: LinkPlace[] = [{ host: 'switch', socket: this.#switch }]
+    for (const host of this.#hosts.values()) {
+      const { plan, route } = host
+      const { outer } = plan.cable
+      const inner = { host: plan.id, name: plan.cable.inner.name }
+      if (route.isOpen) places.push({ host: plan.id, socket: route })
+      const place = places.find((each) => each.host === outer.host)
+      if (place) place.cables = [...(place.cables ?? []), { outer: outer.name, inner }]
+    }
+    return places
   }
 
   #find(id: HostId): LiveHost {

@@ -9,7 +9,12 @@ import {
 } from '../../../src-main/domain/iptables/explain-parts.ts'
 import { explainRule, type RuleContext } from '../../../src-main/domain/iptables/explain-rule.ts'
 import { parseSave } from '../../../src-main/domain/iptables/parse-save.ts'
-import { type Family, type Rule, rulesByChain } from '../../../src-main/domain/iptables/rule-set.ts'
+import {
+  type ChainName,
+  type Family,
+  type Rule,
+  rulesByChain,
+} from '../../../src-main/domain/iptables/rule-set.ts'
 import { targetOf } from '../../../src-main/domain/iptables/rule-spec.ts'
 import { splitWords } from '../../../src-main/domain/iptables/rule-words.ts'
 import { nastyString } from './arbitrary-rule-set.ts'
@@ -221,7 +226,7 @@ describe('hand-made rules', () => {
     ],
     [
       'INPUT -p tcp --syn -m connlimit --connlimit-above 5 --connlimit-mask 32 --connlimit-saddr -j REJECT --reject-with tcp-reset',
-      'TCP packets that open a connection (SYN set and FIN, RST and ACK not set) and whose source address has more than 5 connections: refuse with a TCP reset (REJECT)',
+      'TCP packets that ask for a connection (SYN set and FIN, RST and ACK not set) and whose source address has more than 5 connections: refuse with a TCP reset (REJECT)',
     ],
     [
       'INPUT -m limit --limit 3/min -j LOG --log-prefix "[UFW BLOCK] "',
@@ -252,6 +257,7 @@ describe('hand-made rules', () => {
       'INPUT -m statistic --mode nth --every 3 --packet 0 -j DROP',
       'For 1 packet in every 3 (the count starts at 0): discard without an answer (DROP)',
     ],
+    ['INPUT -p tcp --dport domain-s -j ACCEPT', 'TCP packets to port domain-s: let through (ACCEPT)'],
     ['INPUT -j RETURN', 'Stop here, the policy of INPUT decides (RETURN)'],
     ['user -g logdrop', 'Go to logdrop and do not come back to this chain (goto)'],
     [
@@ -333,6 +339,8 @@ describe('what is not known', () => {
       'INPUT -m conntrack --ctstate NEW --ctmood good -j DROP',
       'Packets that begin a connection (state NEW) and that match `-m conntrack --ctmood good`: discard without an answer (DROP)',
     ],
+    ['INPUT -j KUBE-FIREWALL -c 1204 98765', 'Go to KUBE-FIREWALL (protect loopback addresses)'],
+    ['INPUT -c 1204 98765 -j ACCEPT', 'Let through (ACCEPT)'],
     ['INPUT -m mark -j DROP', 'Packets that match `-m mark`: discard without an answer (DROP)'],
   ]
   test.each(sentences)('%s', (line, said) => {
@@ -465,6 +473,14 @@ describe('corpus', () => {
         const lost = lostValues(rule, explanation)
         if (lost.length > 0) expect({ text: rule.text, lost }).toEqual({ text: rule.text, lost: [] })
       }
+  })
+
+  test('the check sees a loss', () => {
+    const rule = { chain: 'X' as ChainName, text: '-s 10.0.0.1 -m ttl --ttl-eq 7 -j user' }
+    const explanation = explainRule(rule, { table: 'filter', family: 'ipv4' })
+    const parts = explanation.parts.filter(({ kind }) => kind !== 'address')
+    expect(lostValues(rule, { ...explanation, parts })).toEqual(['10.0.0.1'])
+    expect(lostValues(rule, { parts: [], comments: [] })).toEqual(['10.0.0.1', '7', 'user'])
   })
 
   test('a sentence has no mark of its own at its end', () => {

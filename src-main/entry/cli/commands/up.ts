@@ -26,7 +26,7 @@ export function parseWorkers(text: string): number {
 
 /** Starts a lab with manifests applied. A refused manifest ends the lab again: nothing half-started stays. */
 export async function startWithManifests(
-  settings: Omit<LabSettings, 'handouts' | 'rootless'>,
+  settings: Omit<LabSettings, 'program' | 'rootless'>,
   manifests: readonly ManifestFile[],
 ): Promise<StartedLab> {
   return withProgress('starting the lab', async (progress) => {
