@@ -22,6 +22,15 @@ const fileOption = (text: string) =>
   new Option('-f, --file <file...>', `${text}: a file, a folder, or - for standard input`)
 const formatOption = (...choices: string[]) =>
   new Option('-o, --output <format>', 'how to print it').choices(choices).default('text')
+const workersOption = () => new Option('--workers <count>', 'how many worker nodes (default: 2)')
+const attachmentOption = () =>
+  new Option('--attachment <kind>', 'how pods hang on their node')
+    .choices(['auto', 'bridge', 'routed'])
+    .default('auto')
+const backendOption = () =>
+  new Option('--backend <kind>', 'which iptables writes the rules')
+    .choices(['auto', 'nft', 'legacy'])
+    .default('auto')
 
 /** A command that works on a running lab. */
 const labCommand = (words: string) => program.command(words).addOption(nameOption())
@@ -42,19 +51,22 @@ program
 labCommand('up')
   .description('start a lab and keep it until Ctrl-C')
   .addOption(fileOption('manifests to apply first'))
-  .option('--workers <count>', 'how many worker nodes (default: 2)')
+  .addOption(workersOption())
   .option('--detach', 'leave the lab running; end it with `chainwalk down`')
-  .addOption(
-    new Option('--attachment <kind>', 'how pods hang on their node')
-      .choices(['auto', 'bridge', 'routed'])
-      .default('auto'),
-  )
-  .addOption(
-    new Option('--backend <kind>', 'which iptables writes the rules')
-      .choices(['auto', 'nft', 'legacy'])
-      .default('auto'),
-  )
+  .addOption(attachmentOption())
+  .addOption(backendOption())
   .action(async (options) => (await import('./commands/up.ts')).up(options))
+
+labCommand('serve')
+  .description('a lab with its window in the browser; joins the lab of that name where it is running already')
+  .addOption(fileOption('manifests to apply first'))
+  .addOption(workersOption())
+  .option('--port <port>', 'where on 127.0.0.1 (default: 8470, or a free one where that is in use)')
+  .option('--no-open', 'print the link, but do not open it')
+  .option('--demo-traffic', 'send a request a second to every Service, so that counters move')
+  .addOption(attachmentOption())
+  .addOption(backendOption())
+  .action(async (options) => (await import('./commands/serve.ts')).serve(options))
 
 labCommand('status')
   .description('what runs in the lab')

@@ -1,0 +1,108 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** What a request is let do: go on, take its cookie, or nothing, with a status and a reason. */
+export type Admission =
+  | { readonly verdict: 'admitted' }
+  | { readonly verdict: 'redeemed'; readonly cookie: string }
+  | { readonly verdict: 'refused'; readonly status: 401 | 403 | 405; readonly reason: string }
+
+export interface AskedRequest {
+  readonly method: string
+  /** As in the request line. */
+  readonly target: string
+  readonly headers: IncomingHttpHeaders
+}
+
+const TOKEN_BYTES = 32
+
+/**
+ * Who may use one run of the server. The link's token is exchanged for a cookie, so that the secret does not stay in
+ * the address bar; the cookie's name holds the port, since browsers share cookies between ports.
+ */
+export class Access {
+  readonly #port: number
+  readonly #token = randomBytes(TOKEN_BYTES).toString('base64url')
+  readonly #session = randomBytes(TOKEN_BYTES).toString('base64url')
+  readonly #once = new Set<string>()
+
+  constructor(port: number) {
+    this.#port = port
+  }
+
+  /** Good as long as the server runs. */
+  get link(): string {
+    return this.#linkWith(this.#token)
+  }
+
+  /** Good for its first use: for the words of a command, which other users of the machine can read. */
+  createOneTimeLink(): string {
+    const token = randomBytes(TOKEN_BYTES).toString('base64url')
+    this.#once.add(token)
+    return this.#linkWith(token)
+  }
+
+  admitRequest({ method, target, headers }: AskedRequest): Admission {
+    if (!this.#isHost(headers.host)) return refuse(403, 'this name is not served here')
+    const reads = method === 'GET' || method === 'HEAD'
+    if (!reads && headers.origin !== `http://${headers.host}`) return refuse(403, 'another page asked this')
+    if (this.#holdsCookie(headers.cookie))
+      return reads ? { verdict: 'admitted' } : refuse(405, 'only GET and HEAD are served')
+    const token = reads ? tokenIn(target) : undefined
+    if (token === undefined) return refuse(401, 'open the link that Chainwalk printed')
+    if (!this.#isToken(token, method)) return refuse(403, 'this link is not valid, or no longer')
+    return {
+      verdict: 'redeemed',
+      cookie: `${this.#cookieName}=${this.#session}; Path=/; HttpOnly; SameSite=Strict`,
+    }
+  }
+
+  admitUpgrade({ target, headers }: AskedRequest): Admission {
+    if (!this.#isHost(headers.host)) return refuse(403, 'this name is not served here')
+    if (headers.origin !== `http://${headers.host}`) return refuse(403, 'another page asked this')
+    if (!this.#holdsCookie(headers.cookie)) return refuse(401, 'open the link that Chainwalk printed')
+    return target === '/lab' ? { verdict: 'admitted' } : refuse(403, 'no socket is served here')
+  }
+
+  get #cookieName(): string {
+    return `chainwalk-${this.#port}`
+  }
+
+  #linkWith(token: string): string {
+    return `http://127.0.0.1:${this.#port}/?token=${token}`
+  }
+
+  /** Only these names: a foreign name that resolves to 127.0.0.1 (DNS rebinding) is not ours. */
+  #isHost(host: string | undefined): boolean {
+    return host === `127.0.0.1:${this.#port}` || host === `localhost:${this.#port}`
+  }
+
+  #holdsCookie(header: string | undefined): boolean {
+    return (header ?? '').split(';').some((pair) => {
+      const [name = '', value = ''] = pair.trim().split('=', 2)
+      return name === this.#cookieName && isSame(value, this.#session)
+    })
+  }
+
+  #isToken(token: string, method: string): boolean {
+    if (isSame(token, this.#token)) return true
+    const once = [...this.#once].find((each) => isSame(token, each))
+    if (once !== undefined && method === 'GET') this.#once.delete(once)
+    return once !== undefined
+  }
+}
+
+function refuse(status: 401 | 403 | 405, reason: string): Admission {
+  return { verdict: 'refused', status, reason }
+}
+
+/** Of `/?token=…` alone; undefined for every other address. */
+function tokenIn(target: string): string | undefined {
+  return /^\/\?token=([A-Za-z0-9_-]+)$/.exec(target)?.[1]
+}
+
+/** Takes as long whichever character differs; the length is no secret. */
+function isSame(given: string, secret: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(secret)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
