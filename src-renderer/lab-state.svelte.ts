@@ -2,6 +2,7 @@ import type { LabStatus } from '../src-main/contract/lab-contract.ts'
 import type { LabConnection } from '../src-main/contract/rpc.ts'
 import type { Deployment, EndpointSlice, Pod, Service } from '../src-main/domain/kubernetes/objects.ts'
 import { connectLab } from './connect-lab.ts'
+import { messageOf } from './frame/message-of.ts'
 
 export type ConnectionState = 'connecting' | 'connected' | 'lost'
 
@@ -146,8 +147,4 @@ export class LabState {
     this.state = 'connected'
     await ended
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -50,10 +50,7 @@ async function start(
   workers: number,
   manifests: Manifests,
 ): Promise<WindowLab> {
-  const started = await startWithManifests(
-    { name, workers, attachment, backend, detached: false },
-    manifests,
-  )
+  const started = await startWithManifests({ name, workers, attachment, backend, detached: false }, manifests)
   return {
     name,
     isOurs: true,

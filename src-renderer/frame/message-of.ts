@@ -1,0 +1,4 @@
+/** What to show of something that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
