@@ -1,9 +1,9 @@
 #!/usr/bin/env node
+import { spawnSync } from 'node:child_process'
 // The `chainwalk` command in a checkout: builds what is out of date, then runs it.
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { spawnSync } from 'node:child_process'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const built = join(root, 'out/main/cli.js')
@@ -20,7 +20,9 @@ function newest(folder) {
 
 function build() {
   if (!existsSync(join(root, 'node_modules/electron-vite'))) {
-    const { status } = spawnSync(process.execPath, [join(root, 'lab-scripts/setup.mjs')], { stdio: 'inherit' })
+    const { status } = spawnSync(process.execPath, [join(root, 'lab-scripts/setup.mjs')], {
+      stdio: 'inherit',
+    })
     if (status !== 0) process.exit(status ?? 1)
   }
   const vite = join(root, 'node_modules/electron-vite/bin/electron-vite.js')

@@ -67,6 +67,14 @@ export class CounterTrack {
     const hit = this.#chains.get(chain)?.hits.get(at)
     return hit && nowMs - hit.atMs <= HIT_MS ? hit : undefined
   }
+
+  /** Of all rules and the policy of a chain: hits that are still to be seen. */
+  hitsIn(chain: string, nowMs: number): bigint {
+    let packets = 0n
+    for (const hit of this.#chains.get(chain)?.hits.values() ?? [])
+      if (nowMs - hit.atMs <= HIT_MS) packets += hit.packets
+    return packets
+  }
 }
 
 /** The place of a chain's policy among its hits. */

@@ -17,6 +17,7 @@ export class RuleTable {
   readonly index: TableIndex
   readonly #text: string
   readonly #chainAt: ReadonlyMap<string, number>
+  readonly #nth = new Map<number, Int32Array>()
   readonly #ladders = new Map<number, readonly (LadderStep | undefined)[]>()
 
   constructor(text: string, index: TableIndex) {
@@ -93,6 +94,22 @@ export class RuleTable {
       this.index.firstReferrer[chain],
       this.index.firstReferrer[chain + 1],
     )
+  }
+
+  /** How many equal rules stand before this one in its chain. */
+  nthOf(rule: number): number {
+    const chain = this.chainOf(rule)
+    let nth = this.#nth.get(chain)
+    if (!nth) {
+      const seen = new Map<string, number>()
+      nth = Int32Array.from(this.textsOf(chain), (text) => {
+        const count = seen.get(text) ?? 0
+        seen.set(text, count + 1)
+        return count
+      })
+      this.#nth.set(chain, nth)
+    }
+    return nth[rule - this.ruleOf(chain, 0)] ?? 0
   }
 
   /** Whether a rule stands on a ladder of random rules, for the sentence about it. */

@@ -33,7 +33,7 @@ export function listingSegments(
   ])
 }
 
-const EXTRA = /(\/\* .*? \*\/)|((?<![\w.])!?(?:\d{1,3}\.){3}\d{1,3}(?:\/\d+)?(?::\d+)?)|(0\.0\.0\.0\/0)/g
+const EXTRA = /(\/\* .*? \*\/)|((?<![\w.])!?(?:\d{1,3}\.){3}\d{1,3}(?:\/\d+)?(?::\d+)?)/g
 
 function restSegments(text: string): Segment[] {
   const segments: Segment[] = []

@@ -1,6 +1,6 @@
 import type { Requests } from '../../src-main/contract/lab-contract.ts'
 import type { Selection } from '../lab-state.svelte.ts'
-import { cablesOf, type NodeItem, type PodItem, type TopologyModel } from './topology-model.ts'
+import { cablesOf, findPodItem, type PodItem, type TopologyModel } from './topology-model.ts'
 
 export type PodCondition = Requests['pods/set-condition']['params']['condition']
 
@@ -46,26 +46,14 @@ export function topologyActions(
       ]
     }
     case 'pod': {
-      const found = findPod(model, selection.namespace, selection.name)
-      return found ? podActions(found.pod) : []
+      const pod = findPodItem(model, selection.namespace, selection.name)
+      return pod ? podActions(pod) : []
     }
     case 'link':
       return linkActions(selection.id, model)
     default:
       return []
   }
-}
-
-export function findPod(
-  model: TopologyModel,
-  namespace: string,
-  name: string,
-): { readonly pod: PodItem; readonly node: NodeItem } | undefined {
-  for (const node of model.nodes) {
-    const pod = node.pods.find((item) => item.namespace === namespace && item.name === name)
-    if (pod) return { pod, node }
-  }
-  return undefined
 }
 
 function podActions(pod: PodItem): TopologyAction[] {

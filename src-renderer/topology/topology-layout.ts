@@ -102,7 +102,7 @@ interface CellSize {
 
 /** At a small type of 11 px; all grows with it. */
 const CELLS: Readonly<Record<Detail, CellSize>> = {
-  full: { width: 168, maxWidth: 230, height: 54, gap: 8, gutter: 20 },
+  full: { width: 150, maxWidth: 230, height: 70, gap: 8, gutter: 20 },
   brief: { width: 90, maxWidth: 150, height: 36, gap: 5, gutter: 14 },
   name: { width: 54, maxWidth: 80, height: 19, gap: 4, gutter: 12 },
   mark: { width: 18, maxWidth: 18, height: 18, gap: 4, gutter: 10 },
@@ -112,12 +112,12 @@ const DETAILS = ['full', 'brief', 'name', 'mark'] as const
 const MARGIN = 12
 const CLIENT = { width: 158, height: 42 } as const
 /** Between the client and the switch: their cable, with its traffic written over it. */
-const CLIENT_CABLE = 104
+const CLIENT_CABLE = 128
 const SWITCH_HEIGHT = 42
 /** Between the switch and the nodes. */
 const DROP = { min: 36, max: 92 } as const
 const NODE = { minWidth: 168, maxWidth: 520, gap: 14, padding: 10, header: 26, bridge: 22, bridgeGap: 12 } as const
-const LABEL = { width: 92, height: 30 } as const
+const LABEL = { width: 112, height: 30 } as const
 /** A node's plug is at least so far from a corner. */
 const PLUG_INSET = 14
 const BUS_SPACING = 5

@@ -110,6 +110,11 @@ export function cablesOf(model: TopologyModel): Cable[] {
   )
 }
 
+export function findPodItem(model: TopologyModel, namespace: string, name: string): PodItem | undefined {
+  const id = podId(namespace, name)
+  return model.nodes.flatMap(({ pods }) => pods).find((pod) => pod.id === id)
+}
+
 /** `http-server-7b59b8c6d-bxcvs` in the part that may be cut and the part that tells it from its siblings. */
 export function splitPodName(name: string): { readonly head: string; readonly tail: string } {
   const match = /^(.+)(-[a-z0-9]{5})$/.exec(name)

@@ -73,7 +73,8 @@ export interface Program {
 export function programFor(user: LabUser): Program {
   const before = runAs(user)
   const copy = before.length > 0 ? copyForOthers() : undefined
-  const folder = copy ?? root
+  // The window's tests build into a folder of their own.
+  const folder = copy ?? process.env['CHAINWALK_PROGRAM'] ?? root
   return {
     words: [...before, process.execPath, join(folder, 'lab-scripts/chainwalk.mjs')],
     folder,

@@ -46,15 +46,15 @@ export class Access {
     if (!this.#isHost(headers.host)) return refuse(403, 'this name is not served here')
     const reads = method === 'GET' || method === 'HEAD'
     if (!reads && headers.origin !== `http://${headers.host}`) return refuse(403, 'another page asked this')
-    if (this.#holdsCookie(headers.cookie))
-      return reads ? { verdict: 'admitted' } : refuse(405, 'only GET and HEAD are served')
+    const isKnown = this.#holdsCookie(headers.cookie)
     const token = reads ? tokenIn(target) : undefined
-    if (token === undefined) return refuse(401, 'open the link that Chainwalk printed')
-    if (!this.#isToken(token, method)) return refuse(403, 'this link is not valid, or no longer')
-    return {
-      verdict: 'redeemed',
-      cookie: `${this.#cookieName}=${this.#session}; Path=/; HttpOnly; SameSite=Strict`,
-    }
+    // A link is redeemed by a known browser, too: it is then sent on to an address without the token.
+    if (token !== undefined)
+      return isKnown || this.#isToken(token, method)
+        ? this.#redeem()
+        : refuse(403, 'this link is not valid, or no longer')
+    if (!isKnown) return refuse(401, 'open the link that Chainwalk printed')
+    return reads ? { verdict: 'admitted' } : refuse(405, 'only GET and HEAD are served')
   }
 
   admitUpgrade({ target, headers }: AskedRequest): Admission {
@@ -62,6 +62,13 @@ export class Access {
     if (headers.origin !== `http://${headers.host}`) return refuse(403, 'another page asked this')
     if (!this.#holdsCookie(headers.cookie)) return refuse(401, 'open the link that Chainwalk printed')
     return target === '/lab' ? { verdict: 'admitted' } : refuse(403, 'no socket is served here')
+  }
+
+  #redeem(): Admission {
+    return {
+      verdict: 'redeemed',
+      cookie: `${this.#cookieName}=${this.#session}; Path=/; HttpOnly; SameSite=Strict`,
+    }
   }
 
   get #cookieName(): string {

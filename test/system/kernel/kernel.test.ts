@@ -1,8 +1,8 @@
 import { isMainThread } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
+import { buildIdentityFilter } from '../../../src-main/system/kernel/identity-filter.ts'
 import { errnoName, libcFunction, SystemCallError } from '../../../src-main/system/kernel/libc.ts'
 import { mount, mountsBelow } from '../../../src-main/system/kernel/mount.ts'
-import { buildIdentityFilter } from '../../../src-main/system/kernel/identity-filter.ts'
 import {
   addressFamilies,
   bind,

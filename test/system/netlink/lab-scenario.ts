@@ -5,6 +5,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { ignoreIdentityChanges } from '../../../src-main/system/kernel/identity-filter.ts'
 import {
   mount,
   mountFlags,
@@ -18,7 +19,6 @@ import {
   inNamespaces,
   type NamespaceFd,
 } from '../../../src-main/system/kernel/namespace.ts'
-import { ignoreIdentityChanges } from '../../../src-main/system/kernel/identity-filter.ts'
 import {
   addressFamilies,
   bind,
