@@ -4,10 +4,12 @@ import type { HostId } from '../domain/topology/plan-network.ts'
 import { SHELL_HOME, shellEnvironment } from '../system/sandbox/enter-sandbox.ts'
 import type { SpawnOptions } from '../system/terminal/streams.ts'
 import type { Lab } from './lab.ts'
+import { Traces } from './traces.ts'
 
 /** The contract's requests, answered by a lab. `stop` ends the holder; it is called after the answer has gone out. */
 export function labHandlers(lab: Lab, stop: () => void): Handlers {
   const clients = new WeakSet<Client>()
+  const traces = new Traces(lab)
   /** A client that shows the lab hears of its changes from its first look on. */
   const known = (client: Client): void => {
     if (clients.has(client)) return
@@ -51,6 +53,11 @@ export function labHandlers(lab: Lab, stop: () => void): Handlers {
     'exec/start': ({ target, argv, stdin, env }, client) => ({
       stream: lab.streams.startCommand(client, spawnOptions(target, argv, env), stdin),
     }),
+    'trace/start': ({ target, argv, stdin, env }, client) =>
+      traces.start(client, target as HostId, (words = []) =>
+        lab.streams.startCommand(client, spawnOptions(target, [...words, ...argv], env), stdin),
+      ),
+    'trace/stop': ({ trace }) => traces.stop(trace),
     'terminals/open': async ({ target, size, argv, keep }, client) => ({
       stream: await lab.streams.openTerminal(
         client,

@@ -8,11 +8,11 @@ import { arrangeForKernel } from '../domain/kube-proxy/arrange-for-kernel.ts'
 import type { EntryJump } from '../domain/kube-proxy/entry-jumps.ts'
 import { formatSave, formatSavedRule } from '../domain/kube-proxy/format-save.ts'
 import { applyEntryJumps, applyRestore, emptyTables } from '../domain/kube-proxy/kernel-tables.ts'
-import type { NodeConfig } from '../domain/kube-proxy/node-config.ts'
+import { defaultNodeConfig, type NodeConfig } from '../domain/kube-proxy/node-config.ts'
 import { formatRestore } from '../domain/kube-proxy/restore.ts'
 import { type ProxierState, planSync, type SyncInput } from '../domain/kube-proxy/sync.ts'
 import type { NodeObject } from '../domain/kubernetes/objects.ts'
-import { gatewayOf, type NodePlace, nodeHost } from '../domain/topology/plan-network.ts'
+import { type NodePlace, nodeHost } from '../domain/topology/plan-network.ts'
 import type { Where } from '../system/command/run-command.ts'
 import type { IptablesTool } from '../system/iptables/iptables-tool.ts'
 import type { LabNetwork } from '../system/sandbox/lab-network.ts'
@@ -31,26 +31,8 @@ export function labNodeConfig(
   clusterCIDRs: readonly string[],
   serviceCIDRs: readonly string[],
 ): NodeConfig {
-  const prefix = node.podCIDR.split('/')[1] ?? '24'
-  return {
-    nodeName: node.name,
-    nodeIPs: [node.address],
-    ipFamilies: ['IPv4'],
-    interfaces: [
-      { name: 'lo', addrs: ['127.0.0.1/8'] },
-      { name: 'eth0', addrs: [`${node.address}/16`] },
-      { name: 'cni0', addrs: [`${gatewayOf(node.podCIDR)}/${prefix}`] },
-    ],
-    detectLocal: { mode: 'ClusterCIDR', clusterCIDRs },
-    masqueradeAll: false,
-    masqueradeBit: 14,
-    nodePortAddresses: [],
-    localhostNodePorts: true,
-    randomFully: true,
-    nfacct: false,
-    conntrackTCPBeLiberal: false,
-    serviceCIDRs,
-  }
+  const { name, address, podCIDR } = node
+  return defaultNodeConfig({ name, internalIP: address, podCIDRs: [podCIDR] }, { clusterCIDRs, serviceCIDRs })
 }
 
 /** What every node's kube-proxy watches: all Services and EndpointSlices of the cluster. */

@@ -1,8 +1,12 @@
+import { displayName } from '../domain/kubernetes/object-names.ts'
 import type { Pod } from '../domain/kubernetes/objects.ts'
+import type { Problem } from '../domain/kubernetes/problem.ts'
 import { type HostId, nodeHost, podHost } from '../domain/topology/plan-network.ts'
+import { SystemCallError } from '../system/kernel/libc.ts'
 import {
   addressFamilies,
   bind,
+  close,
   internetSocketAddress,
   listen,
   setsockopt,
@@ -23,11 +27,13 @@ export class PodRuntime {
     this.#network = network
   }
 
-  start(pod: Pod): void {
+  /** A port that cannot be opened (of a pod in its node's network, where it is taken) is told as a warning. */
+  start(pod: Pod): Problem[] {
     const { namespace, name } = pod.metadata
-    const id = podHost(namespace, name)
+    const { sockets, problems } = this.#openSockets(pod)
     const identity = { pod: name, namespace, node: pod.spec.nodeName }
-    this.#running.set(id, servePod(identity, this.#openSockets(pod)))
+    this.#running.set(podHost(namespace, name), servePod(identity, sockets))
+    return problems
   }
 
   stop(id: HostId): void {
@@ -35,20 +41,36 @@ export class PodRuntime {
     this.#running.delete(id)
   }
 
-  #openSockets(pod: Pod): OpenSocket[] {
+  #openSockets(pod: Pod): { sockets: OpenSocket[]; problems: Problem[] } {
     const wanted = new Map<string, { protocol: 'TCP' | 'UDP'; port: number }>()
     for (const { ports } of pod.spec.containers)
       for (const { containerPort, protocol } of ports)
         if (protocol !== 'SCTP')
           // nothing of ours speaks it; a connection is refused as by an empty pod
           wanted.set(`${protocol} ${containerPort}`, { protocol, port: containerPort })
-    if (wanted.size === 0) return []
-    const host = pod.spec.hostNetwork
-      ? nodeHost(pod.spec.nodeName)
-      : podHost(pod.metadata.namespace, pod.metadata.name)
-    return this.#network.inNetwork(host, () =>
-      [...wanted.values()].map(({ protocol, port }) => ({ protocol, fd: openServer(protocol, port) })),
-    )
+    const sockets: OpenSocket[] = []
+    const problems: Problem[] = []
+    if (wanted.size === 0) return { sockets, problems }
+    const { namespace, name } = pod.metadata
+    const host = pod.spec.hostNetwork ? nodeHost(pod.spec.nodeName) : podHost(namespace, name)
+    this.#network.inNetwork(host, () => {
+      for (const { protocol, port } of wanted.values())
+        try {
+          sockets.push({ protocol, fd: openServer(protocol, port) })
+        } catch (error) {
+          if (!(error instanceof SystemCallError)) throw error
+          problems.push({
+            severity: 'warning',
+            file: 'lab',
+            line: 0,
+            kind: 'Pod',
+            name: displayName(namespace, name),
+            path: '',
+            message: `nothing answers on ${protocol} port ${port}: it cannot be opened on ${host} (${error.code})`,
+          })
+        }
+    })
+    return { sockets, problems }
   }
 }
 
@@ -56,8 +78,13 @@ function openServer(protocol: 'TCP' | 'UDP', port: number): number {
   const fd = socket(addressFamilies.inet, protocol === 'TCP' ? socketTypes.stream : socketTypes.datagram, 0, {
     isBlocking: false,
   })
-  setsockopt(fd, socketLevels.socket, socketOptions.reuseAddress, 1)
-  bind(fd, internetSocketAddress('0.0.0.0', port))
-  if (protocol === 'TCP') listen(fd)
-  return fd
+  try {
+    setsockopt(fd, socketLevels.socket, socketOptions.reuseAddress, 1)
+    bind(fd, internetSocketAddress('0.0.0.0', port))
+    if (protocol === 'TCP') listen(fd)
+    return fd
+  } catch (error) {
+    close(fd)
+    throw error
+  }
 }

@@ -1,0 +1,238 @@
+import { LabError } from '../contract/errors.ts'
+import type { Pod } from '../domain/kubernetes/objects.ts'
+import { gatewayOf, type HostId, nodeHost } from '../domain/topology/plan-network.ts'
+import { joinJourneys } from '../domain/trace/join-journeys.ts'
+import { type SeenEvent, TRACE_TABLE } from '../domain/trace/join-walks.ts'
+import type { TraceResult } from '../domain/trace/journey.ts'
+import type { JourneyFacts } from '../domain/trace/journey-hops.ts'
+import { runCommand, runOrFail } from '../system/command/run-command.ts'
+import { getLinks } from '../system/netlink/route-messages.ts'
+import { openNetlinkSocket } from '../system/netlink/socket.ts'
+import type { NetlinkWatch } from '../system/netlink/watch.ts'
+import { watchTrace } from '../system/trace-monitor/watch-trace.ts'
+import type { Lab } from './lab.ts'
+import { hostOf } from './resolve-target.ts'
+import { handleKey, type RulesByHandle, readHandles } from './trace-rules.ts'
+import { EVERY_SENDER, formatNodeTable, formatSenderTable, type SenderMatch } from './trace-table.ts'
+
+/** More is a flood, not something to read. */
+const MAX_EVENTS = 400_000
+/** Events come some ms after their packets; a command's last packets leave as it ends. */
+const QUIET_MS = 50
+const PATIENCE_MS = 500
+
+interface TracedHost {
+  readonly id: HostId
+  readonly events: SeenEvent[]
+  readonly watch: NetlinkWatch
+}
+
+interface KnownRules {
+  readonly generation: number
+  readonly rules: RulesByHandle
+}
+
+/** The trace of one command's packets, switched on in every node and where the command runs, from `open` to `close`. */
+export class TraceRun {
+  readonly #lab: Lab
+  readonly #target: HostId
+  readonly #senderNode: HostId | undefined
+  readonly #hosts: TracedHost[] = []
+  readonly #gaps = new Set<string>()
+  readonly #rules = new Map<HostId, KnownRules>()
+  #order = 0
+  #closed: Promise<void> | undefined
+
+  private constructor(lab: Lab, target: HostId) {
+    this.#lab = lab
+    this.#target = target
+    this.#senderNode = target.startsWith('node/') ? target : nodeOfPod(lab, target)
+  }
+
+  /** Fails with `unavailable` where the kernel cannot show traces. */
+  static async open(lab: Lab, target: HostId, match: SenderMatch = EVERY_SENDER): Promise<TraceRun> {
+    if (lab.status().iptables === 'legacy')
+      throw new LabError(
+        'unavailable',
+        'this lab writes its rules with iptables-legacy, whose traces the kernel does not show inside a namespace; start it with `--backend nft` to trace',
+      )
+    const run = new TraceRun(lab, target)
+    try {
+      await run.#switchOn(match)
+      return run
+    } catch (error) {
+      await run.close()
+      throw error
+    }
+  }
+
+  async #switchOn(match: SenderMatch): Promise<void> {
+    const nodes = this.#nodes()
+    const isNode = nodes.includes(this.#target)
+    await Promise.all(nodes.map(async (node) => this.#rules.set(node, await this.#readRules(node))))
+    for (const host of isNode ? nodes : [...nodes, this.#target]) this.#watch(host)
+    const hosts = this.#senderAddresses()
+    await Promise.all([
+      ...nodes.map((node) =>
+        this.#load(node, formatNodeTable(hosts, node === this.#target ? match : undefined)),
+      ),
+      ...(isNode ? [] : [this.#load(this.#target, formatSenderTable(match))]),
+    ])
+  }
+
+  /** Ends the trace and tells what it saw. */
+  async finish(): Promise<TraceResult> {
+    await this.#quiet()
+    await this.close()
+    await this.#noteRuleChanges()
+    const { journeys, gaps } = joinJourneys(
+      new Map(this.#hosts.map(({ id, events }) => [id, events])),
+      this.#facts(),
+    )
+    return { journeys, gaps: [...this.#gaps, ...gaps] }
+  }
+
+  /** Takes the trace tables away; again and again does no harm. */
+  close(): Promise<void> {
+    this.#closed ??= this.#switchOff()
+    return this.#closed
+  }
+
+  async #switchOff(): Promise<void> {
+    const places = this.#hosts.filter(({ id }) => this.#lab.network.has(id))
+    // Where there is no such table any more, somebody flushed the rules.
+    await Promise.all(
+      places.map(({ id }) =>
+        runCommand(['nft', 'delete', 'table', 'inet', TRACE_TABLE], {
+          where: (work) => this.#lab.network.inNetwork(id, work),
+        }),
+      ),
+    )
+    for (const { watch } of this.#hosts) watch.close()
+  }
+
+  #nodes(): HostId[] {
+    return this.#lab.status().nodes.map(({ name }) => nodeHost(name))
+  }
+
+  /** Addresses that the command's packets can come from, NAT on the way included. */
+  #senderAddresses(): string[] {
+    const { nodes, client } = this.#lab.status()
+    const own = addressOf(this.#lab, this.#target)
+    const ofNodes = nodes.flatMap(({ address, podCIDR }) => [address, gatewayOf(podCIDR)])
+    return [
+      ...new Set([
+        ...ofNodes,
+        '127.0.0.0/8',
+        ...(own ? [own] : []),
+        ...(this.#target === 'client' ? [client.address] : []),
+      ]),
+    ]
+  }
+
+  #watch(id: HostId): void {
+    const events: SeenEvent[] = []
+    const watch = this.#lab.network.inNetwork(id, () =>
+      watchTrace({
+        onEvent: (event) => {
+          this.#order += 1
+          if (this.#order <= MAX_EVENTS) events.push({ order: this.#order, event })
+          else if (this.#order === MAX_EVENTS + 1) this.#cut()
+        },
+        onOverrun: () => this.#gaps.add(`events of ${id} were lost: more packets came than could be read`),
+        onError: (error) => this.#gaps.add(`events of ${id} could not be read: ${error.message}`),
+      }),
+    )
+    this.#hosts.push({ id, events, watch })
+  }
+
+  #cut(): void {
+    this.#gaps.add(`the trace was cut after ${MAX_EVENTS} events`)
+    void this.close()
+  }
+
+  async #load(id: HostId, text: string): Promise<void> {
+    await runOrFail(['nft', '-f', '-'], {
+      input: text,
+      where: (work) => this.#lab.network.inNetwork(id, work),
+    })
+  }
+
+  async #readRules(node: HostId): Promise<KnownRules> {
+    const socket = this.#lab.network.inNetwork(node, () => openNetlinkSocket('netfilter'))
+    try {
+      return await readHandles(this.#lab.reader(node), socket)
+    } finally {
+      socket.close()
+    }
+  }
+
+  /** Rules that came while the trace ran are learned too; those that came and went are not known. */
+  async #noteRuleChanges(): Promise<void> {
+    for (const [node, before] of this.#rules) {
+      // One transaction made the trace table, one took it away.
+      if (this.#lab.reader(node).generation() === before.generation + 2) continue
+      const { rules, generation } = await this.#readRules(node)
+      this.#rules.set(node, { generation, rules: new Map([...before.rules, ...rules]) })
+      this.#gaps.add(`the rules of ${node} changed while the trace ran`)
+    }
+  }
+
+  async #quiet(): Promise<void> {
+    const start = performance.now()
+    let seen = -1
+    while (seen !== this.#order && performance.now() - start < PATIENCE_MS) {
+      seen = this.#order
+      await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
+    }
+  }
+
+  #facts(): JourneyFacts {
+    const { nodes, client } = this.#lab.status()
+    const hostByAddress = new Map<string, string>([[client.address, 'client']])
+    const nodeByHost = new Map<string, string>()
+    for (const { name, address, podCIDR } of nodes)
+      for (const own of [address, gatewayOf(podCIDR)]) hostByAddress.set(own, nodeHost(name))
+    for (const pod of podsOf(this.#lab)) {
+      const [ip] = pod.status.podIPs
+      if (ip === undefined || pod.spec.hostNetwork) continue
+      hostByAddress.set(ip, hostOf(pod))
+      nodeByHost.set(hostOf(pod), nodeHost(pod.spec.nodeName))
+    }
+    const links = new Map(this.#hosts.map(({ id }) => [id as string, linkNames(this.#lab, id)]))
+    return {
+      node: this.#senderNode ?? '',
+      ruleOf: (host, table, chain, handle) =>
+        this.#rules.get(host as HostId)?.rules.get(handleKey(table, chain, handle)),
+      linkName: (host, index) => links.get(host)?.get(index) ?? `link ${index}`,
+      hostAt: (address) => hostByAddress.get(address),
+      nodeOf: (host) => nodeByHost.get(host),
+    }
+  }
+}
+
+function linkNames(lab: Lab, id: HostId): ReadonlyMap<number, string> {
+  if (!lab.network.has(id)) return new Map()
+  const socket = lab.network.inNetwork(id, () => openNetlinkSocket('route'))
+  try {
+    return new Map(getLinks(socket).map(({ index, name }) => [index, name]))
+  } finally {
+    socket.close()
+  }
+}
+
+function podsOf(lab: Lab): readonly Pod[] {
+  const pods = lab.list({ kinds: ['pods'] }).groups.flatMap(({ objects }) => objects as readonly Pod[])
+  return pods.filter(({ status }) => status.podIPs.length > 0)
+}
+
+const podAt = (lab: Lab, target: HostId): Pod | undefined => podsOf(lab).find((pod) => hostOf(pod) === target)
+
+function nodeOfPod(lab: Lab, target: HostId): HostId | undefined {
+  const pod = podAt(lab, target)
+  return pod && nodeHost(pod.spec.nodeName)
+}
+
+function addressOf(lab: Lab, target: HostId): string | undefined {
+  return podAt(lab, target)?.status.podIPs[0]
+}

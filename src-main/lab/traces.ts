@@ -1,0 +1,64 @@
+import { LabError } from '../contract/errors.ts'
+import type { Client } from '../contract/rpc.ts'
+import type { HostId } from '../domain/topology/plan-network.ts'
+import type { TraceResult } from '../domain/trace/journey.ts'
+import type { Lab } from './lab.ts'
+import { TraceRun } from './trace-run.ts'
+
+/** Starts the command, with these words before its own; returns its stream. */
+type StartCommand = (words?: readonly string[]) => number
+
+/** The lab's trace, one at a time: two would switch off each other's packets. */
+export class Traces {
+  readonly #lab: Lab
+  #running: { readonly id: number; readonly run: Promise<TraceRun> } | undefined
+  #last = 0
+
+  constructor(lab: Lab) {
+    this.#lab = lab
+  }
+
+  async start(
+    client: Client,
+    target: HostId,
+    startCommand: StartCommand,
+  ): Promise<{ trace: number; stream: number }> {
+    if (this.#running)
+      throw new LabError('conflict', 'another trace is running in this lab; try again when it has ended')
+    this.#last += 1
+    const id = this.#last
+    const run = TraceRun.open(this.#lab, target)
+    this.#running = { id, run }
+    client.onGone(() => void this.#abandon(id))
+    try {
+      await run
+      if (this.#running?.id !== id) throw new LabError('closed', 'the client has gone')
+      return { trace: id, stream: startCommand() }
+    } catch (error) {
+      await this.#abandon(id)
+      throw error
+    }
+  }
+
+  async stop(id: number): Promise<TraceResult> {
+    const running = this.#running
+    if (running?.id !== id) throw new LabError('not-found', `trace ${id} has ended`)
+    const run = await running.run
+    try {
+      return await run.finish()
+    } finally {
+      if (this.#running === running) this.#running = undefined
+    }
+  }
+
+  async #abandon(id: number): Promise<void> {
+    const running = this.#running
+    if (running?.id !== id) return
+    try {
+      await (await running.run).close()
+    } catch {
+      // It did not start, and has said so to whoever asked for it.
+    }
+    if (this.#running === running) this.#running = undefined
+  }
+}
