@@ -113,6 +113,7 @@ export function labHandlers(lab: Lab, stop: () => void): Handlers {
       const reader = lab.reader(target as HostId)
       return {
         subscription: lab.samplers.subscribe(client, intervalMs, {
+          movement: () => reader.movement(),
           read: () => reader.chains(table, chains.length > 0 ? chains : undefined),
           show: (listings, subscription) =>
             client.emit('counters/sample', {

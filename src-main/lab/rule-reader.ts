@@ -1,3 +1,4 @@
+import { closeSync, openSync, readSync } from 'node:fs'
 import type { ChainListing, WireCounters } from '../contract/counter-messages.ts'
 import { LabError } from '../contract/errors.ts'
 import { parseSave } from '../domain/iptables/parse-save.ts'
@@ -42,6 +43,7 @@ export class RuleReader {
   readonly #iptables: IptablesTool
   readonly #where: Where
   readonly #socket: NetlinkSocket
+  readonly #statistics: readonly number[]
   #known: KnownRules | undefined
 
   constructor(host: HostId, network: LabNetwork, iptables: IptablesTool) {
@@ -49,10 +51,25 @@ export class RuleReader {
     this.#iptables = iptables
     this.#where = (work) => network.inNetwork(host, work)
     this.#socket = this.#where(() => openNetlinkSocket('netfilter'))
+    // They go on showing the namespace that they were opened in.
+    this.#statistics = this.#where(() =>
+      ['dev', 'snmp'].map((name) => openSync(`/proc/thread-self/net/${name}`, 'r')),
+    )
   }
 
   close(): void {
     this.#socket.close()
+    for (const file of this.#statistics) closeSync(file)
+  }
+
+  /**
+   * Another text whenever a counter may be different: the rules' generation, what each link has received, and how
+   * many IP packets came in and were sent (one of the host's own may be dropped ahead of every link). Costs 0.1 ms
+   * where reading 10,000 counters costs 70. Undefined where nothing tells that rules were changed.
+   */
+  movement(): string | undefined {
+    if (this.#iptables.backend === 'legacy') return undefined
+    return `${this.generation()}\n${this.#statistics.map(readWhole).join('')}`
   }
 
   generation(): number {
@@ -188,6 +205,19 @@ export class RuleReader {
 
   #save(args: readonly string[]): Promise<string> {
     return this.#iptables.save(this.#where, args)
+  }
+}
+
+const page = Buffer.alloc(64 * 1024)
+
+/** A file of /proc from its start, which makes the kernel write it anew. */
+function readWhole(file: number): string {
+  let text = ''
+  for (let at = 0; ; ) {
+    const length = readSync(file, page, 0, page.length, at)
+    if (length === 0) return text
+    text += page.toString('latin1', 0, length)
+    at += length
   }
 }
 

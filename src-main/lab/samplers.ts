@@ -7,7 +7,12 @@ const REST_FOR_EACH_LOOK = 19
 /** Weight of the newest look in the average cost: a single dear one (rules read anew) must not make the next wait. */
 const NEWEST_LOOK_WEIGHT = 0.1
 
+/** A look is taken so often though nothing seems to have moved: somebody may have set counters to zero. */
+const LONGEST_STILL_MS = 5_000
+
 export interface Look<T> {
+  /** Cheap to ask, and another text whenever `read` may give another value; undefined where nothing tells. */
+  readonly movement?: () => string | undefined
   /** The subscription's number comes with it. */
   readonly read: () => T | Promise<T>
   readonly show: (value: T, subscription: number) => void
@@ -28,17 +33,28 @@ export class Samplers {
     let running = true
     let shown = ''
     let costMs = 0
+    let seen: { movement: string | undefined; atMs: number; again: boolean } | undefined
+    /** One more look follows each movement: a link counts a packet a moment before the rules do. */
+    const isStill = (): boolean => {
+      const movement = look.movement?.()
+      const now = performance.now()
+      const same = movement !== undefined && movement === seen?.movement
+      if (same && seen?.again && now - seen.atMs < LONGEST_STILL_MS) return true
+      seen = { movement, atMs: now, again: same }
+      return false
+    }
     let timer: NodeJS.Timeout | undefined
     const lookOnce = async (): Promise<void> => {
       const before = process.cpuUsage()
       try {
-        if (client.channel.writable) {
+        if (client.channel.writable && !isStill()) {
           const value = await look.read()
           const text = JSON.stringify(value)
           if (running && text !== shown) look.show(value, id)
           shown = text
         }
       } catch (error) {
+        seen = undefined
         look.failed(error)
       }
       if (!running) return
