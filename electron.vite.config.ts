@@ -9,8 +9,16 @@ export default defineConfig({
         entry: {
           cli: 'src-main/entry/cli/main.ts',
           holder: 'src-main/entry/holder/main.ts',
+          electron: 'src-main/entry/electron/main.ts',
         },
       },
+    },
+  },
+  preload: {
+    build: {
+      // Chromium's sandbox loads one CommonJS file that requires nothing but 'electron'.
+      lib: { entry: 'src-main/entry/electron/preload.ts', formats: ['cjs'] },
+      externalizeDeps: false,
     },
   },
   renderer: {

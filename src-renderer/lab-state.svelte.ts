@@ -4,6 +4,8 @@ import type { Deployment, EndpointSlice, Pod, Service } from '../src-main/domain
 import { connectLab } from './connect-lab.ts'
 import { messageOf } from './frame/message-of.ts'
 
+export { messageOf }
+
 export type ConnectionState = 'connecting' | 'connected' | 'lost'
 
 export const VIEWS = ['path', 'topology', 'rules', 'manifests'] as const
@@ -84,7 +86,7 @@ export class LabState {
 
   /** Asks again for the lab's status and objects. While an answer is awaited, more wishes become one. */
   refresh(connection: LabConnection): Promise<void> {
-    if (this.#refreshing) {
+    if (this.#refreshing !== undefined) {
       this.#stale = true
       return this.#refreshing
     }

@@ -1,5 +1,6 @@
 import type { Kind, KubernetesObject } from '../domain/kubernetes/objects.ts'
 import type { Problem } from '../domain/kubernetes/problem.ts'
+import type { TraceResult } from '../domain/trace/journey.ts'
 import type { ChainListing, CounterSample } from './counter-messages.ts'
 
 /** Where a command runs, in full: `client`, `node/NAME` or `pod/NAMESPACE/NAME`. */
@@ -257,6 +258,16 @@ export interface Requests {
   'topology/read': { params: Record<string, never>; result: { links: readonly LinkInfo[] } }
   /** Traffic of every link; unsubscribed like counters. */
   'links/subscribe': { params: { intervalMs: number }; result: { subscription: number } }
+  /**
+   * Runs a command as `exec/start` does and traces its packets until `trace/stop`, or until the client goes. One trace
+   * runs at a time (`conflict`); with iptables-legacy there is none (`unavailable`).
+   */
+  'trace/start': {
+    params: Requests['exec/start']['params']
+    result: { trace: number; stream: number }
+  }
+  /** Ask when the command has ended (`streams/exit`), or sooner to cut the trace. */
+  'trace/stop': { params: { trace: number }; result: TraceResult }
   /** Requests once a second to the lab's Services, from a pod, a node and the client; until stopped. */
   'traffic/set': { params: { running: boolean }; result: null }
 }

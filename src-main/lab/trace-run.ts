@@ -36,7 +36,6 @@ interface KnownRules {
 export class TraceRun {
   readonly #lab: Lab
   readonly #target: HostId
-  readonly #senderNode: HostId | undefined
   readonly #hosts: TracedHost[] = []
   readonly #gaps = new Set<string>()
   readonly #rules = new Map<HostId, KnownRules>()
@@ -46,7 +45,6 @@ export class TraceRun {
   private constructor(lab: Lab, target: HostId) {
     this.#lab = lab
     this.#target = target
-    this.#senderNode = target.startsWith('node/') ? target : nodeOfPod(lab, target)
   }
 
   /** Fails with `unavailable` where the kernel cannot show traces. */
@@ -201,7 +199,6 @@ export class TraceRun {
     }
     const links = new Map(this.#hosts.map(({ id }) => [id as string, linkNames(this.#lab, id)]))
     return {
-      node: this.#senderNode ?? '',
       ruleOf: (host, table, chain, handle) =>
         this.#rules.get(host as HostId)?.rules.get(handleKey(table, chain, handle)),
       linkName: (host, index) => links.get(host)?.get(index) ?? `link ${index}`,
@@ -227,11 +224,6 @@ function podsOf(lab: Lab): readonly Pod[] {
 }
 
 const podAt = (lab: Lab, target: HostId): Pod | undefined => podsOf(lab).find((pod) => hostOf(pod) === target)
-
-function nodeOfPod(lab: Lab, target: HostId): HostId | undefined {
-  const pod = podAt(lab, target)
-  return pod && nodeHost(pod.spec.nodeName)
-}
 
 function addressOf(lab: Lab, target: HostId): string | undefined {
   return podAt(lab, target)?.status.podIPs[0]

@@ -16,7 +16,8 @@ const isTheme = (value: unknown): value is ThemeChoice =>
 
 function rememberedSizes(): PaneSizes {
   const value = readPreference('panes')
-  const kept: Partial<Record<string, unknown>> = typeof value === 'object' && value !== null ? { ...value } : {}
+  const kept: Partial<Record<string, unknown>> =
+    typeof value === 'object' && value !== null ? { ...value } : {}
   const size = (pane: keyof PaneSizes): number => {
     const pixels = kept[pane]
     return typeof pixels === 'number' && Number.isFinite(pixels) ? pixels : USUAL_SIZES[pane]

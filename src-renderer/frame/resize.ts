@@ -26,9 +26,12 @@ export function sizeAfterKey(
   bounds: Bounds,
   grows: 'ArrowRight' | 'ArrowLeft' | 'ArrowUp' | 'ArrowDown',
 ): number | undefined {
-  const shrinks = { ArrowRight: 'ArrowLeft', ArrowLeft: 'ArrowRight', ArrowUp: 'ArrowDown', ArrowDown: 'ArrowUp' }[
-    grows
-  ]
+  const shrinks = {
+    ArrowRight: 'ArrowLeft',
+    ArrowLeft: 'ArrowRight',
+    ArrowUp: 'ArrowDown',
+    ArrowDown: 'ArrowUp',
+  }[grows]
   const step = large ? KEY_STEP_LARGE : KEY_STEP
   switch (key) {
     case grows:

@@ -49,7 +49,12 @@ export function waysIn(service: Service, nodes: LabStatus['nodes'], node: string
   const name = metadata.namespace === 'default' ? metadata.name : `${metadata.name}.${metadata.namespace}`
   const balancers = status.loadBalancer.ingress.flatMap(({ ip }) => ip ?? [])
   return spec.ports.flatMap((port) => {
-    const way = (from: WayIn['from'], over: WayIn['over'], address: string | undefined, at: number): WayIn[] => {
+    const way = (
+      from: WayIn['from'],
+      over: WayIn['over'],
+      address: string | undefined,
+      at: number,
+    ): WayIn[] => {
       const command = address === undefined ? undefined : requestCommand(address, at, port.protocol)
       return command === undefined ? [] : [{ from, over, command }]
     }
@@ -70,8 +75,7 @@ export function portWords({ name, port, targetPort, protocol, nodePort }: Servic
 }
 
 /** A Service's type as kubectl's people say it. */
-export const typeWords = (service: Service): string =>
-  isHeadless(service) ? 'headless' : service.spec.type
+export const typeWords = (service: Service): string => (isHeadless(service) ? 'headless' : service.spec.type)
 
 export interface EndpointWords {
   readonly address: string
@@ -115,6 +119,52 @@ export function endpointRows(service: Service, slices: readonly EndpointSlice[])
 
 /** Absent conditions mean ready, as kube-proxy reads them. */
 function endpointState({ conditions }: Endpoint): EndpointWords['state'] {
-  if (conditions.terminating) return conditions.serving === false ? 'terminating' : 'terminating, still serving'
+  if (conditions.terminating)
+    return conditions.serving === false ? 'terminating' : 'terminating, still serving'
   return conditions.ready === false ? 'not ready' : 'ready'
+}
+
+/** What a Service's type means for the rules. */
+export function serviceMeaning(service: Service): string {
+  if (isHeadless(service))
+    return 'It has no address of its own; its name stands for its pods, and there are no rules.'
+  switch (service.spec.type) {
+    case 'ClusterIP':
+      return 'One address inside the cluster; rules on every node turn it into an endpoint’s.'
+    case 'NodePort':
+      return 'Also a port on every node, for callers outside the cluster.'
+    case 'LoadBalancer':
+      return 'Also an address outside the cluster, which rules on every node accept.'
+    case 'ExternalName':
+      return 'Only a name for another name; there are no rules.'
+    default:
+      return service.spec.type satisfies never
+  }
+}
+
+/** Its addresses, and what is not as usual. */
+export function serviceFacts({ metadata, spec, status }: Service): readonly (readonly [string, string])[] {
+  const some = (label: string, values: readonly string[]): [string, string][] =>
+    values.length > 0 ? [[label, values.join(', ')]] : []
+  const balancers = status.loadBalancer.ingress.flatMap(({ ip, hostname }) => ip ?? hostname ?? [])
+  return [
+    ...some('Cluster IP', spec.clusterIPs),
+    ...some('Balancer', balancers),
+    ...some('External', spec.externalIPs),
+    ...some('Stands for', spec.externalName ? [spec.externalName] : []),
+    ['Namespace', metadata.namespace],
+    ...some(
+      'Selector',
+      Object.entries(spec.selector).map(([key, value]) => `${key}=${value}`),
+    ),
+    ...some(
+      'Affinity',
+      spec.sessionAffinity === 'None'
+        ? []
+        : [`${spec.sessionAffinity}, ${spec.sessionAffinityTimeoutSeconds} s`],
+    ),
+    ...some('From outside', spec.externalTrafficPolicy === 'Local' ? ['only to this node’s endpoints'] : []),
+    ...some('From inside', spec.internalTrafficPolicy === 'Local' ? ['only to this node’s endpoints'] : []),
+    ...some('Allowed', spec.loadBalancerSourceRanges),
+  ]
 }

@@ -1,7 +1,7 @@
 import type { ChainOrigin } from '../../src-main/contract/lab-contract.ts'
 import { isBuiltinTarget } from '../../src-main/domain/iptables/check-jumps.ts'
-import { matchLabel, targetLabel } from '../../src-main/domain/iptables/explain-label.ts'
 import { sharedChainTitle } from '../../src-main/domain/iptables/explain-chain-titles.ts'
+import { matchLabel, targetLabel } from '../../src-main/domain/iptables/explain-label.ts'
 import { targetOf } from '../../src-main/domain/iptables/rule-spec.ts'
 import {
   type ChainIndex,
@@ -289,7 +289,16 @@ class GraphBuilder {
 
 function buildRow(table: string, chain: string, { number, text, state }: IndexedRule): GraphRow {
   const id = `${table} ${chain} ${state === 'missing' ? 'missing ' : ''}${number}`
-  return { id, table, chain, number, text, state, match: matchLabel({ text }), verdict: targetLabel({ text }) }
+  return {
+    id,
+    table,
+    chain,
+    number,
+    text,
+    state,
+    match: matchLabel({ text }),
+    verdict: targetLabel({ text }),
+  }
 }
 
 function roleOf(chain: string): CardRole {

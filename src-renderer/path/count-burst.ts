@@ -1,5 +1,5 @@
-import type { Counters } from '../../src-main/domain/iptables/rule-set.ts'
 import { formatCount } from '../../src-main/domain/iptables/format-listing.ts'
+import type { Counters } from '../../src-main/domain/iptables/rule-set.ts'
 
 /** A count on the screen, with what came in the last burst. */
 export interface CountState extends Counters {
@@ -21,7 +21,13 @@ export const LIT_MS = 900
 /** The next state after a sample. Without an earlier one, or after a reset (`iptables -Z`), nothing is a hit. */
 export function countSample(before: CountState | undefined, now: Counters, nowMs: number): CountState {
   if (!before || now.packets < before.packets)
-    return { ...pick(now), gained: 0n, hits: before?.hits ?? 0, burstAtMs: nowMs, hitAtMs: Number.NEGATIVE_INFINITY }
+    return {
+      ...pick(now),
+      gained: 0n,
+      hits: before?.hits ?? 0,
+      burstAtMs: nowMs,
+      hitAtMs: Number.NEGATIVE_INFINITY,
+    }
   if (now.packets === before.packets) return now.bytes === before.bytes ? before : { ...before, ...pick(now) }
   const more = now.packets - before.packets
   const goesOn = nowMs - before.hitAtMs < BURST_GAP_MS && nowMs - before.burstAtMs < BURST_MS

@@ -7,7 +7,7 @@ import { shortened } from './wrap-text.ts'
 export const CARD_HEAD = 38
 export const ROW_HEIGHT = 17
 export const CARD_FOOT = 4
-export const TARGET_WIDTH = 168
+export const TARGET_WIDTH = 158
 export const TARGET_HEIGHT = 36
 /** Where edges come in, from a node's top. */
 export const PORT = 18
@@ -16,19 +16,23 @@ export const PORT = 18
 export const MATCH_LENGTH = 24
 export const TITLE_LENGTH = 30
 
-const COLUMN_GAP = 46
+const COLUMN_GAP = 44
 const ROW_GAP = 12
-const STACK_GAP = 16
+const STACK_GAP = 14
+/** How far an edge within a stack goes round. */
+const LOOP = 26
 /** Widths of one character: mono at 10.5 and 9.5 units, the window's type at 12. */
 const MATCH_CHARACTER = 6.35
 const TAG_CHARACTER = 5.75
 const TITLE_CHARACTER = 7.1
-const COUNT_WIDTH = 40
+const COUNT_WIDTH = 42
 const NUMBER_WIDTH = 24
 
 export interface PlacedEdge {
   readonly path: string
   readonly end: Point
+  /** Where the arrow points to. */
+  readonly heads: 'left' | 'right'
 }
 
 export interface GraphLayout {
@@ -42,33 +46,29 @@ export interface GraphLayout {
 const COLUMN: Readonly<Record<CardRole | 'target', number | undefined>> = {
   shared: 0,
   firewall: 1,
-  external: 2,
-  service: 3,
-  endpoint: 4,
-  target: 5,
+  external: 1,
+  service: 1,
+  endpoint: 2,
+  target: 3,
   other: undefined,
 }
 
+/** One Service port's chains stand on each other in the order in which packets go through them. */
+const STACKED = ['KUBE-FW-', 'KUBE-EXT-', 'KUBE-SVL-', 'KUBE-SVC-']
+
 /** A verdict that no edge shows, as it stands in its row. */
 export function tagOf(row: GraphRow, hasEdge: boolean): string {
-  return hasEdge && !row.verdict.startsWith('DNAT') ? '' : row.verdict.replace(/^KUBE-/, '').split(' ')[0] ?? ''
+  if (hasEdge) return row.verdict.startsWith('DNAT ') ? 'DNAT' : ''
+  return row.verdict.replace(/^KUBE-/, '')
 }
 
 /** Places every node and edge. The same structure gives the same picture. */
 export function layoutGraph(graph: ChainGraph): GraphLayout {
-  const boxes = new Map<string, Box>()
-  const hasEdge = new Set(graph.edges.map(({ id }) => id))
-  const widths = columnWidths(graph, hasEdge)
+  const widths = columnWidths(graph)
   const shared = graph.cards.filter(({ role }) => role === 'shared')
-  const stackWidth = widths.get('shared') ?? 0
-  let top = 0
-  for (const card of shared) {
-    const height = cardHeight(card)
-    boxes.set(card.id, { x: 0, y: top, width: stackWidth, height })
-    top += height + STACK_GAP
-  }
-  const others = [...graph.cards.filter(({ role }) => role !== 'shared'), ...graph.targets]
-  const bends = placeOthers(graph, others, widths, boxes)
+  const boxes = new Map<string, Box>()
+  placeStack({ id: ROOT, nodes: shared }, { x: 0, y: 0 }, widths, boxes)
+  const bends = placeBlocks(graph, buildBlocks(graph), widths, boxes)
   const edges = new Map(
     graph.edges.flatMap(({ id, from, row, to }) => {
       const start = boxes.get(from)
@@ -76,8 +76,8 @@ export function layoutGraph(graph: ChainGraph): GraphLayout {
       return start && end ? [[id, placeEdge(start, row, end, bends.get(id) ?? [], boxes)] as const] : []
     }),
   )
-  let width = stackWidth
-  let height = Math.max(0, top - STACK_GAP)
+  let width = 0
+  let height = 0
   for (const box of boxes.values()) {
     width = Math.max(width, box.x + box.width)
     height = Math.max(height, box.y + box.height)
@@ -85,13 +85,67 @@ export function layoutGraph(graph: ChainGraph): GraphLayout {
   return { boxes, edges, width, height }
 }
 
+/** What dagre places as one: a stack of cards, a single card or a target. */
+interface Block {
+  readonly id: string
+  readonly nodes: readonly GraphNode[]
+}
+
+function buildBlocks(graph: ChainGraph): Block[] {
+  const stacks = new Map<string, GraphNode[]>()
+  for (const card of graph.cards) {
+    if (card.role === 'shared') continue
+    const key = stackOf(card)
+    const stack = stacks.get(key)
+    if (stack) stack.push(card)
+    else stacks.set(key, [card])
+  }
+  const floor = (node: GraphNode): number =>
+    node.kind === 'target' ? 0 : STACKED.findIndex((prefix) => node.chain.startsWith(prefix))
+  return [
+    ...Array.from(stacks, ([id, nodes]) => ({ id, nodes: nodes.toSorted((a, b) => floor(a) - floor(b)) })),
+    ...graph.targets.map((target) => ({ id: target.id, nodes: [target] })),
+  ]
+}
+
+/** The chains of one Service port share the hash at the end of their names. */
+function stackOf(card: GraphCard): string {
+  return COLUMN[card.role] === COLUMN.service
+    ? `${card.table} ${card.chain.replace(/^KUBE-\w+-/, '')}`
+    : card.id
+}
+
+function placeStack(
+  { nodes }: Block,
+  corner: Point,
+  widths: ReadonlyMap<string, number>,
+  boxes: Map<string, Box>,
+): void {
+  let top = corner.y
+  for (const node of nodes) {
+    const { width, height } = sizeOf(node, widths)
+    boxes.set(node.id, { x: corner.x, y: top, width, height })
+    top += height + STACK_GAP
+  }
+}
+
+function sizeOf(node: GraphNode, widths: ReadonlyMap<string, number>): { width: number; height: number } {
+  if (node.kind === 'target') return { width: TARGET_WIDTH, height: TARGET_HEIGHT }
+  return { width: widths.get(columnName(node)) ?? 0, height: cardHeight(node) }
+}
+
+function columnName(card: GraphCard): string {
+  return String(COLUMN[card.role] ?? card.role)
+}
+
 export function cardHeight({ rows, moreRows }: GraphCard): number {
   return CARD_HEAD + (rows.length + (moreRows > 0 ? 1 : 0)) * ROW_HEIGHT + CARD_FOOT
 }
 
-/** Cards of one kind are equally wide, so that they stand in a column. */
-function columnWidths(graph: ChainGraph, hasEdge: ReadonlySet<string>): Map<CardRole, number> {
-  const widths = new Map<CardRole, number>()
+/** Cards of one column are equally wide. */
+function columnWidths(graph: ChainGraph): Map<string, number> {
+  const hasEdge = new Set(graph.edges.map(({ id }) => id))
+  const widths = new Map<string, number>()
   for (const card of graph.cards) {
     const rows = card.rows.map(
       (row) =>
@@ -101,53 +155,55 @@ function columnWidths(graph: ChainGraph, hasEdge: ReadonlySet<string>): Map<Card
         8 +
         COUNT_WIDTH,
     )
-    const title = Math.min(card.title.length, TITLE_LENGTH) * TITLE_CHARACTER + 22
-    const width = Math.ceil(Math.max(title, card.chain.length * MATCH_CHARACTER + 40, ...rows))
-    widths.set(card.role, Math.max(widths.get(card.role) ?? 0, width))
+    const title = Math.min(card.title.length, TITLE_LENGTH) * TITLE_CHARACTER + 16
+    const width = Math.ceil(Math.max(title, card.chain.length * MATCH_CHARACTER + 34, ...rows))
+    const column = columnName(card)
+    widths.set(column, Math.max(widths.get(column) ?? 0, width))
   }
   return widths
 }
 
 /** All right of the shared chains is dagre's; gives back where long edges pass. */
-function placeOthers(
+function placeBlocks(
   graph: ChainGraph,
-  nodes: readonly GraphNode[],
-  widths: ReadonlyMap<CardRole, number>,
+  blocks: readonly Block[],
+  widths: ReadonlyMap<string, number>,
   boxes: Map<string, Box>,
 ): Map<string, Point[]> {
   const bends = new Map<string, Point[]>()
-  if (nodes.length === 0) return bends
-  const used = [...new Set(nodes.flatMap((node) => columnOf(node) ?? []))].toSorted((a, b) => a - b)
-  const rankOf = (node: GraphNode | undefined): number | undefined => {
-    const column = node && columnOf(node)
-    return column === undefined ? undefined : used.indexOf(column) + 1
+  if (blocks.length === 0) return bends
+  const blockOf = new Map(blocks.flatMap((block) => block.nodes.map(({ id }) => [id, block] as const)))
+  const rankOf = (block: Block | undefined): number | undefined => {
+    const node = block?.nodes[0]
+    if (!node) return 0
+    return COLUMN[node.kind === 'target' ? 'target' : node.role]
   }
-  const byId = new Map<string, GraphNode>(nodes.map((node) => [node.id, node]))
   const dagre = new Graph({ multigraph: true })
   dagre.setGraph({ rankdir: 'LR', ranksep: COLUMN_GAP, nodesep: ROW_GAP, edgesep: ROW_GAP })
   dagre.setDefaultEdgeLabel(() => ({}))
-  dagre.setNode(ROOT, { width: widths.get('shared') ?? 0, height: 1 })
-  for (const node of nodes)
-    dagre.setNode(
-      node.id,
-      node.kind === 'target'
-        ? { width: TARGET_WIDTH, height: TARGET_HEIGHT }
-        : { width: widths.get(node.role) ?? 0, height: cardHeight(node) },
-    )
+  dagre.setNode(ROOT, { width: widths.get('0') ?? 0, height: 1 })
+  for (const block of blocks) {
+    const sizes = block.nodes.map((node) => sizeOf(node, widths))
+    dagre.setNode(block.id, {
+      width: Math.max(...sizes.map(({ width }) => width)),
+      height: sizes.reduce((sum, { height }) => sum + height, (sizes.length - 1) * STACK_GAP),
+    })
+  }
   for (const { id, from, to } of graph.edges) {
-    const target = byId.get(to)
-    if (!target) continue
-    const source = byId.get(from)
-    const start = source ? rankOf(source) : 0
+    const target = blockOf.get(to)
+    const source = blockOf.get(from)
+    if (!target || source === target) continue
+    const start = rankOf(source)
     const end = rankOf(target)
     const minlen = start === undefined || end === undefined ? 1 : Math.max(1, end - start)
-    dagre.setEdge(source ? from : ROOT, to, { minlen, weight: 1 }, id)
+    dagre.setEdge(source?.id ?? ROOT, target.id, { minlen }, id)
   }
-  layout(dagre)
-  const placed = nodes.map((node) => ({ id: node.id, ...(dagre.node(node.id) as Required<Box>) }))
+  // Edges come in the order of the rules, and rules are asked in order: dagre's own start would only turn it over.
+  layout(dagre, { disableOptimalOrderHeuristic: true })
+  const placed = blocks.map((block) => ({ block, ...(dagre.node(block.id) as Required<Box>) }))
   const offset = Math.min(...placed.map(({ y, height }) => y - height / 2))
-  for (const { id, x, y, width, height } of placed)
-    boxes.set(id, { x: x - width / 2, y: y - height / 2 - offset, width, height })
+  for (const { block, x, y, width, height } of placed)
+    placeStack(block, { x: x - width / 2, y: y - height / 2 - offset }, widths, boxes)
   for (const edge of dagre.edges()) {
     const { points } = dagre.edge(edge) as { points: readonly Point[] }
     const inner = points.slice(1, -1).map(({ x, y }) => ({ x, y: y - offset }))
@@ -158,10 +214,6 @@ function placeOthers(
 
 const ROOT = 'shared chains'
 
-function columnOf(node: GraphNode): number | undefined {
-  return COLUMN[node.kind === 'target' ? 'target' : node.role]
-}
-
 /** From the row's right end to the target's port, past the columns in between. */
 function placeEdge(
   start: Box,
@@ -170,12 +222,17 @@ function placeEdge(
   bends: readonly Point[],
   boxes: ReadonlyMap<string, Box>,
 ): PlacedEdge {
-  if (start.x === end.x && end.y > start.y) {
-    const x = start.x + 22
-    const tip = { x, y: end.y }
-    return { path: `M ${x} ${start.y + start.height} L ${x} ${end.y}`, end: tip }
-  }
   const from = { x: start.x + start.width, y: start.y + CARD_HEAD + (row + 0.5) * ROW_HEIGHT }
+  if (start.x === end.x) {
+    // To another card of the stack: round by the right side, in at its heading.
+    const tip = { x: end.x + end.width, y: end.y + PORT }
+    const out = round(tip.x + LOOP)
+    return {
+      path: `M ${round(from.x)} ${round(from.y)} C ${out} ${round(from.y)} ${out} ${round(tip.y)} ${round(tip.x)} ${round(tip.y)}`,
+      end: tip,
+      heads: 'left',
+    }
+  }
   const tip = { x: end.x, y: end.y + PORT }
   const columns = columnsBetween(boxes, from.x, tip.x)
   const stations: Point[] = [from]
@@ -184,7 +241,7 @@ function placeEdge(
     if (bend) stations.push({ x: left - 6, y: bend.y }, { x: right + 6, y: bend.y })
   }
   stations.push(tip)
-  return { path: smooth(stations), end: tip }
+  return { path: smooth(stations), end: tip, heads: 'right' }
 }
 
 function columnsBetween(

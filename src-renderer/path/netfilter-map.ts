@@ -1,8 +1,8 @@
 import { HOOKS, type Hook, tablesAt } from '../../src-main/domain/iptables/check-jumps.ts'
 
 /** All lengths are drawing units: the picture is designed at MAP_WIDTH × MAP_HEIGHT and scales as a whole. */
-export const MAP_WIDTH = 792
-export const MAP_HEIGHT = 214
+export const MAP_WIDTH = 738
+export const MAP_HEIGHT = 197
 
 export const CELL_HEIGHT = 22
 export const HOOK_HEAD = 16
@@ -54,11 +54,13 @@ export interface NetfilterMap {
   readonly links: readonly MapLink[]
 }
 
-const HOOK_WIDTH = 130
+const HOOK_WIDTH = 124
 const UPPER_LINE = 52
-const LOWER_LINE = 158
+const LOWER_LINE = 147
 /** Where the way from OUTPUT meets the one from FORWARD. */
-const MEETING = 590
+const MEETING = 530
+/** The routing decision for what comes in; INPUT is right under it. */
+const DECISION = 242
 
 /** `security` is left out: no rule of Kubernetes stands there, and most kernels have no use for it. */
 const SHOWN_TABLES: ReadonlySet<string> = new Set(['raw', 'mangle', 'nat', 'filter'])
@@ -71,19 +73,19 @@ export function cellId(hook: string, table: string): string {
 /** The map of one node, the same for every node: only what the cells count differs. */
 export function buildNetfilterMap(): NetfilterMap {
   const at: Readonly<Record<Hook, { left: number; line: number }>> = {
-    PREROUTING: { left: 76, line: UPPER_LINE },
-    INPUT: { left: 205, line: LOWER_LINE },
-    FORWARD: { left: 346, line: UPPER_LINE },
-    OUTPUT: { left: 426, line: LOWER_LINE },
-    POSTROUTING: { left: 612, line: UPPER_LINE },
+    PREROUTING: { left: 64, line: UPPER_LINE },
+    INPUT: { left: 180, line: LOWER_LINE },
+    FORWARD: { left: 298, line: UPPER_LINE },
+    OUTPUT: { left: 378, line: LOWER_LINE },
+    POSTROUTING: { left: 548, line: UPPER_LINE },
   }
   const hooks = HOOKS.map((hook) => buildHook(hook, at[hook].left, at[hook].line))
   const places: readonly MapPlace[] = [
-    place('in', 'interface', 24, UPPER_LINE, 48, 38, ['interface', 'in']),
-    place('routing', 'decision', 270, UPPER_LINE, 84, 42, ['routing', 'decision']),
-    place('process', 'process', 380, LOWER_LINE, 58, 42, ['local', 'process']),
-    place('rerouting', 'decision', MEETING, LOWER_LINE, 60, 30, ['routing']),
-    place('out', 'interface', 768, UPPER_LINE, 48, 38, ['interface', 'out']),
+    place('in', 'interface', 26, UPPER_LINE, 52, 38, ['interface', 'in']),
+    place('routing', 'decision', DECISION, UPPER_LINE, 80, 42, ['routing', 'decision']),
+    place('process', 'process', 341, LOWER_LINE, 54, 42, ['local', 'process']),
+    place('rerouting', 'decision', MEETING, 88, 52, 24, ['routing']),
+    place('out', 'interface', 711, UPPER_LINE, 52, 38, ['interface', 'out']),
   ]
   const box = (id: PlaceId | Hook): Box => {
     const found = hooks.find(({ hook }) => hook === id) ?? places.find((each) => each.id === id)
@@ -100,6 +102,7 @@ export function buildNetfilterMap(): NetfilterMap {
   }
   const routing = box('routing')
   const input = box('INPUT')
+  const output = box('OUTPUT')
   const rerouting = box('rerouting')
   return {
     hooks,
@@ -115,14 +118,23 @@ export function buildNetfilterMap(): NetfilterMap {
         from: 'routing',
         to: 'INPUT',
         points: [
-          { x: 270, y: routing.y + routing.height },
-          { x: 270, y: input.y },
+          { x: DECISION, y: routing.y + routing.height },
+          { x: DECISION, y: input.y + HOOK_HEAD },
         ],
         countedAt: 'INPUT',
       },
       across('INPUT', 'process', LOWER_LINE),
       across('process', 'OUTPUT', LOWER_LINE, 'OUTPUT'),
-      across('OUTPUT', 'rerouting', LOWER_LINE),
+      {
+        id: 'OUTPUT rerouting',
+        from: 'OUTPUT',
+        to: 'rerouting',
+        points: [
+          { x: output.x + output.width, y: LOWER_LINE },
+          { x: MEETING, y: LOWER_LINE },
+          { x: MEETING, y: rerouting.y + rerouting.height },
+        ],
+      },
       {
         id: 'rerouting POSTROUTING',
         from: 'rerouting',
@@ -140,16 +152,18 @@ export function buildNetfilterMap(): NetfilterMap {
 function buildHook(hook: Hook, left: number, line: number): MapHook {
   const tables = tablesAt(hook).filter((table) => SHOWN_TABLES.has(table))
   const top = line - (tables.length * CELL_HEIGHT) / 2
-  const cells = tables.map((table, index): MapCell => ({
-    id: cellId(hook, table),
-    hook,
-    table,
-    order: index + 1,
-    x: left,
-    y: top + index * CELL_HEIGHT,
-    width: HOOK_WIDTH,
-    height: CELL_HEIGHT,
-  }))
+  const cells = tables.map(
+    (table, index): MapCell => ({
+      id: cellId(hook, table),
+      hook,
+      table,
+      order: index + 1,
+      x: left,
+      y: top + index * CELL_HEIGHT,
+      width: HOOK_WIDTH,
+      height: CELL_HEIGHT,
+    }),
+  )
   const height = HOOK_HEAD + tables.length * CELL_HEIGHT
   return { hook, x: left, y: top - HOOK_HEAD, width: HOOK_WIDTH, height, cells }
 }

@@ -16,8 +16,8 @@ export function shortened(text: string, length: number): string {
   if (text.length <= length) return text
   const words = text.replace(/ …$/, '').split(' ')
   while (words.length > 1 && words.join(' ').length > length - 2) words.pop()
-  while (words.length > 1 && /^(!|src|dst|in|out|tcp|udp|sctp|dport|state|mark)$/.test(words.at(-1) ?? ''))
-    words.pop()
-  const cut = words.join(' ')
-  return cut.length > length - 2 ? `${cut.slice(0, length - 1)}…` : `${cut} …`
+  while (NOTHING_ALONE.test(words.at(-1) ?? '')) words.pop()
+  return words.length === 0 ? `${text.slice(0, length - 1)}…` : `${words.join(' ')} …`
 }
+
+const NOTHING_ALONE = /^(!|src|dst|in|out|tcp|udp|sctp|dport|state|mark)$/

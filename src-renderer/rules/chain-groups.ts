@@ -30,15 +30,15 @@ export function chainTitle(origins: Origins, table: string, chain: string): stri
   const port = portNameOf(origin)
   switch (origin.role) {
     case 'cluster endpoints':
-      return `${port} endpoints`
+      return `${port} cluster IP`
     case 'local endpoints':
-      return `${port} endpoints on this node`
+      return `${port} on this node`
     case 'external traffic':
       return `${port} from outside`
     case 'load balancer source ranges':
-      return `${port} load balancer sources`
+      return `${port} source ranges`
     case 'endpoint':
-      return `${port} endpoint ${origin.endpoint ?? ''}`
+      return `endpoint ${origin.endpoint ?? ''}`
     default:
       return `${port} ${origin.role}`
   }
@@ -90,12 +90,14 @@ export function groupChains(table: string, chains: readonly string[], origins: O
     { kind: 'shared', title: 'Shared by all Services', chains: shared.toSorted(bySharedOrder) },
     ...[...services.values()]
       .toSorted((a, b) => compare(groupKey(a.service), groupKey(b.service)))
-      .map((group): ChainGroup => ({
-        kind: 'service',
-        title: titleOf(group.service),
-        service: group.service,
-        chains: group.chains.toSorted((a, b) => compare(a.key, b.key)).map(({ chain }) => chain),
-      })),
+      .map(
+        (group): ChainGroup => ({
+          kind: 'service',
+          title: titleOf(group.service),
+          service: group.service,
+          chains: group.chains.toSorted((a, b) => compare(a.key, b.key)).map(({ chain }) => chain),
+        }),
+      ),
     { kind: 'stale', title: 'Of Services no longer here', chains: stale },
     { kind: 'other', title: 'Added by hand', chains: other },
   ]

@@ -90,10 +90,7 @@ export class RuleTable {
 
   /** The rules that lead to a chain. */
   referrersOf(chain: number): Int32Array {
-    return this.index.referrers.subarray(
-      this.index.firstReferrer[chain],
-      this.index.firstReferrer[chain + 1],
-    )
+    return this.index.referrers.subarray(this.index.firstReferrer[chain], this.index.firstReferrer[chain + 1])
   }
 
   /** How many equal rules stand before this one in its chain. */

@@ -60,6 +60,15 @@ export class RulesModel {
     return chainTitle(this.origins, table, chain)
   }
 
+  /** The title where it stands alone, as a heading. */
+  heading(table: string, chain: string): string | undefined {
+    const title = this.title(table, chain)
+    // A Service's name keeps its small letters.
+    return title === undefined || serviceOf(this.origins, chain)
+      ? title
+      : title.charAt(0).toUpperCase() + title.slice(1)
+  }
+
   isHandMade(place: Place): boolean {
     return this.#handMade.has(keyOf(place))
   }

@@ -1,5 +1,6 @@
 import type { LabConnection } from '../../src-main/contract/rpc.ts'
-import { type LabState, messageOf } from '../lab-state.svelte.ts'
+import { messageOf } from '../frame/message-of.ts'
+import type { LabState } from '../lab-state.svelte.ts'
 import { Baseline } from './delta.ts'
 import { RuleEngine } from './rule-engine.ts'
 import { RulesModel } from './rules-model.ts'

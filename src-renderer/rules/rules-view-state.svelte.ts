@@ -13,6 +13,8 @@ export class RulesViewState {
   cursor = $state.raw<Place | undefined>()
   query = $state('')
   inAllTables = $state(false)
+  /** The list of chains beside the rules. */
+  hasChainList = $state(true)
   /** Row heights differ between writings, so the place is kept as a row and not in pixels. */
   topRow = 0
   #back = $state.raw<readonly Place[]>([])

@@ -1,5 +1,4 @@
-import type { TargetId } from '../../src-main/contract/lab-contract.ts'
-import type { LabStatus } from '../../src-main/contract/lab-contract.ts'
+import type { LabStatus, TargetId } from '../../src-main/contract/lab-contract.ts'
 import type { Pod } from '../../src-main/domain/kubernetes/objects.ts'
 
 export type TargetKind = 'client' | 'node' | 'pod'

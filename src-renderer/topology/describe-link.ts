@@ -9,12 +9,13 @@ export function describeLink(link: LinkInfo, peer: LinkInfo | undefined, ports: 
       ? 'A bridge without ports: here each pod hangs on a link of its own, and the node routes between them.'
       : `A bridge: it passes frames between its ${countPorts(ports)}, the node’s ends of the pods’ cables. Its address is the pods’ default gateway: packets to other places go there, and the node routes them.`
   if (link.kind !== 'veth' || !peer) return 'A link that the lab did not lay.'
-  const [, far] = link.host.startsWith('pod/') || link.host === 'client' ? [peer, link] : [link, peer]
-  const cable = 'A veth pair: a cable with a network interface at each end. What goes in at one end comes out at the other.'
-  const node = link.host.startsWith('node/') ? link : peer
-  if (far.host.startsWith('pod/') && node.bridge === undefined)
-    return `${cable} The node has a route for the one pod behind it.`
-  return cable
+  const cable =
+    'A veth pair: a cable with a network interface at each end. What goes in at one end comes out at the other.'
+  const nodeEnd = [link, peer].find(({ host }) => host.startsWith('node/'))
+  const joinsPod = [link, peer].some(({ host }) => host.startsWith('pod/'))
+  return joinsPod && nodeEnd?.bridge === undefined
+    ? `${cable} The node has a route for the one pod behind it.`
+    : cable
 }
 
 const countPorts = (ports: number): string => (ports === 1 ? 'one port' : `${ports} ports`)

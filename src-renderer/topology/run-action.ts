@@ -16,11 +16,11 @@ export async function runAction({ effect }: TopologyAction, lab: LabState, dock:
       lab.view = 'rules'
       return
     case 'condition':
-      try {
+      {
         const { namespace, name, condition } = effect
-        await lab.connection?.request('pods/set-condition', { namespace, name, condition })
-      } catch (error) {
-        lab.notice = error instanceof Error ? error.message : String(error)
+        await lab.attempt((connection) =>
+          connection.request('pods/set-condition', { namespace, name, condition }),
+        )
       }
       return
     default:

@@ -1,16 +1,27 @@
-import type { Requests } from '../../src-main/contract/lab-contract.ts'
+import type { PodCondition } from '../frame/pod-conditions.ts'
 import type { Selection } from '../lab-state.svelte.ts'
 import { cablesOf, findPodItem, type PodItem, type TopologyModel } from './topology-model.ts'
-
-export type PodCondition = Requests['pods/set-condition']['params']['condition']
 
 /** What choosing an action does; the component carries it out. */
 export type ActionEffect =
   | { readonly kind: 'terminal'; readonly target: string; readonly command?: string }
-  | { readonly kind: 'condition'; readonly namespace: string; readonly name: string; readonly condition: PodCondition }
+  | {
+      readonly kind: 'condition'
+      readonly namespace: string
+      readonly name: string
+      readonly condition: PodCondition
+    }
   | { readonly kind: 'rules'; readonly node: string }
 
-export type ActionIcon = 'terminal' | 'capture' | 'rules' | 'ready' | 'not-ready' | 'terminating' | 'delete' | 'hairpin'
+export type ActionIcon =
+  | 'terminal'
+  | 'capture'
+  | 'rules'
+  | 'ready'
+  | 'not-ready'
+  | 'terminating'
+  | 'delete'
+  | 'hairpin'
 
 export interface TopologyAction {
   /** Short, for a button. */
@@ -69,14 +80,35 @@ function podActions(pod: PodItem): TopologyAction[] {
     terminal(pod.id, 'Open a terminal in the pod'),
     ...(pod.cable ? [capture('Capture', 'Capture in the pod, at its eth0', pod.id, 'eth0')] : []),
     ...(far
-      ? [capture('At node', `Capture on ${pod.node}, at the other end of the cable (${far.name})`, far.host, far.name)]
+      ? [
+          capture(
+            'At node',
+            `Capture on ${pod.node}, at the other end of the cable (${far.name})`,
+            far.host,
+            far.name,
+          ),
+        ]
       : []),
     ...(pod.state === 'ready'
-      ? [condition('not-ready', 'Not ready', 'Let its readiness fail: no Service sends it new connections', 'not-ready')]
+      ? [
+          condition(
+            'not-ready',
+            'Not ready',
+            'Let its readiness fail: no Service sends it new connections',
+            'not-ready',
+          ),
+        ]
       : [condition('ready', 'Ready', 'Make it ready: its Services send to it again', 'ready')]),
     ...(pod.state === 'terminating'
       ? []
-      : [condition('terminating', 'Terminating', 'Begin to end it: it still answers, and is on its way out', 'terminating')]),
+      : [
+          condition(
+            'terminating',
+            'Terminating',
+            'Begin to end it: it still answers, and is on its way out',
+            'terminating',
+          ),
+        ]),
     condition('deleted', 'Delete', 'Delete the pod; a Deployment makes another one', 'delete'),
   ]
 }

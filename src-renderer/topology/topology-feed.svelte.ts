@@ -76,7 +76,9 @@ export class TopologyFeed {
     const stopListening = connection.on('links/sample', ({ subscription: of, atMs, links }) => {
       if (of !== subscription) return
       this.rates = window.add(atMs, links)
-      this.totals = new Map(links.map(({ id, rxPackets, txPackets }) => [id, { rx: rxPackets, tx: txPackets }]))
+      this.totals = new Map(
+        links.map(({ id, rxPackets, txPackets }) => [id, { rx: rxPackets, tx: txPackets }]),
+      )
     })
     connection
       .request('links/subscribe', { intervalMs: SAMPLE_MS })

@@ -13,7 +13,10 @@ export interface TopologyItem {
 const PLUG_REACH = 7
 
 /** All that can be picked, by id: hosts by their target id, cables and bridges by their link id. */
-export function listItems(layout: TopologyLayout, switchLink: string | undefined): ReadonlyMap<string, TopologyItem> {
+export function listItems(
+  layout: TopologyLayout,
+  switchLink: string | undefined,
+): ReadonlyMap<string, TopologyItem> {
   const items = new Map<string, TopologyItem>()
   const add = (id: string, box: Box, selection: Selection): void => {
     items.set(id, { id, box, selection })

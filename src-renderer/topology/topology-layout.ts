@@ -102,24 +102,34 @@ interface CellSize {
 
 /** At a small type of 11 px; all grows with it. */
 const CELLS: Readonly<Record<Detail, CellSize>> = {
-  full: { width: 150, maxWidth: 230, height: 70, gap: 8, gutter: 20 },
-  brief: { width: 90, maxWidth: 150, height: 36, gap: 5, gutter: 14 },
-  name: { width: 54, maxWidth: 80, height: 19, gap: 4, gutter: 12 },
-  mark: { width: 18, maxWidth: 18, height: 18, gap: 4, gutter: 10 },
+  full: { width: 150, maxWidth: 230, height: 64, gap: 8, gutter: 20 },
+  brief: { width: 90, maxWidth: 150, height: 31, gap: 4, gutter: 14 },
+  name: { width: 54, maxWidth: 80, height: 18, gap: 4, gutter: 12 },
+  mark: { width: 16, maxWidth: 16, height: 16, gap: 3, gutter: 8 },
 }
 const DETAILS = ['full', 'brief', 'name', 'mark'] as const
 
-const MARGIN = 12
-const CLIENT = { width: 158, height: 42 } as const
+const MARGIN = 10
+const CLIENT = { width: 154, height: 40 } as const
 /** Between the client and the switch: their cable, with its traffic written over it. */
-const CLIENT_CABLE = 128
-const SWITCH_HEIGHT = 42
+const CLIENT_CABLE = 118
+const SWITCH_HEIGHT = 40
 /** Between the switch and the nodes. */
-const DROP = { min: 36, max: 92 } as const
-const NODE = { minWidth: 168, maxWidth: 520, gap: 14, padding: 10, header: 26, bridge: 22, bridgeGap: 12 } as const
-const LABEL = { width: 112, height: 30 } as const
-/** A node's plug is at least so far from a corner. */
-const PLUG_INSET = 14
+const DROP = { min: 46, max: 84 } as const
+const NODE = {
+  minWidth: 152,
+  maxWidth: 520,
+  gap: 14,
+  padding: 8,
+  header: 22,
+  bridge: 20,
+  bridgeGap: 8,
+} as const
+/** Traffic in two lines; over a node's also the address of its `eth0`. */
+const LABEL = { width: 130, height: 42 } as const
+const CLIENT_LABEL_HEIGHT = 30
+/** A node's plug is so far from its left corner. */
+const PLUG_INSET = 16
 const BUS_SPACING = 5
 
 export interface LayoutRequest {
@@ -173,31 +183,41 @@ function place(
   // In several lines the boxes stand in columns, so that cables find a way down between them.
   const columns = chunks.length > 1 ? (chunks[0]?.length ?? 1) : undefined
   const lines = chunks.map((line) => planLine(line, slots, cell, inner, columns))
-  const lineHeights = lines.map((line) =>
-    Math.max(...line.map(({ grid }) => nodeHeight(grid, cell))),
-  )
+  const lineHeights = lines.map((line) => Math.max(...line.map(({ grid }) => nodeHeight(grid, cell))))
   const gaps = DROP.min * Math.max(0, lines.length - 1)
   const needed =
     MARGIN * 2 + CLIENT.height + DROP.min + lineHeights.reduce((sum, height) => sum + height, 0) + gaps
   const spare = Math.max(0, room.height - needed)
   const drop = Math.min(DROP.max, DROP.min + spare * 0.35)
   const top = MARGIN + Math.min(40, Math.max(0, (spare - (drop - DROP.min)) * 0.3))
-  const client: Box = { x: MARGIN, y: top, ...CLIENT }
-  const switchX = client.x + client.width + CLIENT_CABLE
-  const switchBox: Box = { x: switchX, y: top, width: width - MARGIN - switchX, height: SWITCH_HEIGHT }
+  const client: Box = { x: width - MARGIN - CLIENT.width, y: top, ...CLIENT }
+  const switchBox: Box = {
+    x: MARGIN,
+    y: top,
+    width: client.x - CLIENT_CABLE - MARGIN,
+    height: SWITCH_HEIGHT,
+  }
   const nodes: NodePlace[] = []
+  const ports = new SwitchPorts(switchBox)
   let y = top + CLIENT.height + drop
   lines.forEach((line, row) => {
-    const lineWidth = line.reduce((sum, { width }) => sum + width, 0) + NODE.gap * (line.length - 1)
+    const lineWidth = line.reduce((sum, planned) => sum + planned.width, 0) + NODE.gap * (line.length - 1)
     let x = columns === undefined ? MARGIN + (inner - lineWidth) / 2 : MARGIN
     const height = lineHeights[row] ?? 0
-    line.forEach((planned, index) => {
-      const box: Box = { x, y, width: planned.width, height }
-      // Later lines are reached between the boxes of the earlier ones.
-      const lane =
-        row === 0 ? undefined : { x: x - NODE.gap + 3 + (((row - 1) * 3) % 9), y: y - DROP.min / 2 }
-      nodes.push(placeNode(planned, box, cell, detail, switchBox, drop, lane, index))
+    const boxes = line.map((planned): Box => {
+      const box = { x, y, width: planned.width, height }
       x += planned.width + NODE.gap
+      return box
+    })
+    // From the right, so that cables that go round the switch's end do not cross.
+    const paths = boxes
+      .toReversed()
+      .map((box) => ports.pathTo(box, row))
+      .toReversed()
+    line.forEach((planned, index) => {
+      const box = boxes[index]
+      const path = paths[index]
+      if (box && path) nodes.push(placeNode(planned, box, path, cell, detail))
     })
     y += height + DROP.min
   })
@@ -211,12 +231,17 @@ function place(
       box: client,
       cable: model.client.cable && {
         points: [
-          { x: client.x + client.width, y: cableY },
-          { x: switchBox.x, y: cableY },
+          { x: client.x, y: cableY },
+          { x: switchBox.x + switchBox.width, y: cableY },
         ],
-        plug: { x: client.x + client.width, y: cableY },
+        plug: { x: client.x, y: cableY },
       },
-      label: { x: client.x + client.width + 8, y: cableY - LABEL.height - 1, width: CLIENT_CABLE - 12, height: LABEL.height },
+      label: {
+        x: switchBox.x + switchBox.width + 6,
+        y: cableY - CLIENT_LABEL_HEIGHT - 1,
+        width: CLIENT_CABLE - 10,
+        height: CLIENT_LABEL_HEIGHT,
+      },
     },
     switch: switchBox,
     nodes,
@@ -255,7 +280,11 @@ function planGrid(capacity: number, width: number, cell: CellSize): Grid {
   const rows = Math.ceil(capacity / most)
   const columns = Math.max(1, rows <= 1 ? Math.min(most, capacity || 1) : Math.ceil(capacity / rows))
   const each = (inside - cell.gap * (columns - 1)) / columns - cell.gutter
-  return { columns, rows, cellWidth: Math.floor(Math.max(Math.min(cell.width, each), Math.min(cell.maxWidth, each))) }
+  return {
+    columns,
+    rows,
+    cellWidth: Math.floor(Math.max(Math.min(cell.width, each), Math.min(cell.maxWidth, each))),
+  }
 }
 
 function nodeHeight({ rows }: Grid, cell: CellSize): number {
@@ -266,12 +295,9 @@ function nodeHeight({ rows }: Grid, cell: CellSize): number {
 function placeNode(
   { node, slots, grid }: PlannedNode,
   box: Box,
+  path: CablePath,
   cell: CellSize,
   detail: Detail,
-  switchBox: Box,
-  drop: number,
-  lane: Point | undefined,
-  index: number,
 ): NodePlace {
   const bridge: Box = {
     x: box.x + NODE.padding,
@@ -305,47 +331,52 @@ function placeNode(
     }
     return { pod, box: podBox, cable }
   })
-  const left = switchBox.x + PLUG_INSET
-  const middle = box.x + box.width / 2
-  const plugX = Math.min(Math.max(middle, left), box.x + box.width - PLUG_INSET)
-  const plug: Point = { x: plugX, y: box.y }
-  const bottom = switchBox.y + switchBox.height
-  const points = lane
-    ? laneTo(plug, lane, switchBox, bottom)
-    : plugX >= left
-      ? [{ x: plugX, y: bottom }, plug]
-      : [
-          { x: left + index * 10, y: bottom },
-          { x: left + index * 10, y: bottom + drop / 2 },
-          { x: plugX, y: bottom + drop / 2 },
-          plug,
-        ]
-  const gap = lane ? DROP.min : drop
   return {
     node,
     box,
     bridge,
     pods,
-    cable: node.cable && { points, plug },
+    cable: node.cable && path,
     label: {
-      x: plugX + 8,
-      y: box.y - gap / 2 - LABEL.height / 2,
-      width: LABEL.width,
+      x: path.plug.x + 8,
+      y: box.y - LABEL.height - 2,
+      width: Math.min(LABEL.width, box.width - PLUG_INSET - 8),
       height: LABEL.height,
     },
   }
 }
 
-/** From the switch down beside the earlier lines' boxes; left of the switch it goes along its lower edge. */
-function laneTo(plug: Point, lane: Point, switchBox: Box, bottom: number): Point[] {
-  const start = Math.max(lane.x, switchBox.x + 4)
-  return [
-    { x: start, y: bottom },
-    ...(start === lane.x ? [] : [{ x: start, y: bottom + 8 }, { x: lane.x, y: bottom + 8 }]),
-    { x: lane.x, y: lane.y },
-    { x: plug.x, y: lane.y },
-    plug,
-  ]
+/** Gives every node's cable its way from the switch's lower edge. */
+class SwitchPorts {
+  readonly #bottom: number
+  readonly #right: number
+  /** Cables that leave by the right end, to nodes that stand beyond it. */
+  #beyond = 0
+
+  constructor({ x, y, width, height }: Box) {
+    this.#bottom = y + height
+    this.#right = x + width
+  }
+
+  /** To be asked for the boxes of a row from right to left. */
+  pathTo(box: Box, row: number): CablePath {
+    const plug = { x: box.x + PLUG_INSET, y: box.y }
+    const down = row === 0 ? plug.x : this.#laneBeside(box, row)
+    const end =
+      row === 0
+        ? [plug]
+        : [{ x: down, y: box.y - DROP.min + 6 }, { x: plug.x, y: box.y - DROP.min + 6 }, plug]
+    if (down <= this.#right - 6) return { points: [{ x: down, y: this.#bottom }, ...end], plug }
+    const x = this.#right - 6 - this.#beyond * 5
+    const y = this.#bottom + 5 + Math.min(this.#beyond, 6) * 4
+    this.#beyond += 1
+    return { points: [{ x, y: this.#bottom }, { x, y }, { x: down, y }, ...end], plug }
+  }
+
+  /** Later rows are reached between the boxes of the earlier ones. */
+  #laneBeside(box: Box, row: number): number {
+    return box.x - NODE.gap + 3 + (((row - 1) * 3) % 9)
+  }
 }
 
 function chunk<T>(items: readonly T[], size: number): T[][] {
@@ -404,9 +435,12 @@ export function nearestInDirection(
     const dy = to.y - origin.y
     const ahead = { left: -dx, right: dx, up: -dy, down: dy }[direction]
     if (ahead <= 1) continue
-    const aside = direction === 'left' || direction === 'right' ? gapBetween(start, box, 'y') : gapBetween(start, box, 'x')
+    const aside =
+      direction === 'left' || direction === 'right'
+        ? gapBetween(start, box, 'y')
+        : gapBetween(start, box, 'x')
     const off = direction === 'left' || direction === 'right' ? Math.abs(dy) : Math.abs(dx)
-    const cost = ahead + aside * 4 + off * 0.3
+    const cost = ahead + aside * 3 + off * 0.3
     if (!best || cost < best.cost) best = { id, cost }
   }
   return best?.id

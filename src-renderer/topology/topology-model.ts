@@ -1,7 +1,6 @@
 import type { LinkInfo } from '../../src-main/contract/lab-contract.ts'
 import type { Pod } from '../../src-main/domain/kubernetes/objects.ts'
-
-export type PodState = 'ready' | 'not ready' | 'terminating'
+import { type PodState, podState } from '../frame/lab-words.ts'
 
 /** A veth pair; `far` is the end that hangs on a bridge or in the pod's node, `near` that of the pod, node or client. */
 export interface Cable {
@@ -45,11 +44,6 @@ export interface TopologyModel {
 
 export const podId = (namespace: string, name: string): string => `pod/${namespace}/${name}`
 
-export function podState({ status }: Pod): PodState {
-  if (status.terminating) return 'terminating'
-  return status.ready ? 'ready' : 'not ready'
-}
-
 /** What the picture shows, from the links that really stand in the kernel and the pods that the lab knows. */
 export function buildTopology(
   links: readonly LinkInfo[],
@@ -57,7 +51,6 @@ export function buildTopology(
   nodeNames: readonly string[],
 ): TopologyModel {
   const byId = new Map(links.map((link) => [link.id, link]))
-  const byHost = Map.groupBy(links, ({ host }) => host as string)
   const cableOf = (host: string): Cable | undefined => {
     const near = byId.get(`${host} eth0`)
     const far = near?.peer === undefined ? undefined : byId.get(near.peer)
@@ -77,11 +70,9 @@ export function buildTopology(
       hostNetwork: pod.spec.hostNetwork,
     }
   })
-  const podsByNode = Map.groupBy(podItems, ({ node }) => node)
   const nodes = nodeNames.map((name): NodeItem => {
     const host = `node/${name}`
-    const own = byHost.get(host) ?? []
-    const placed = (podsByNode.get(name) ?? []).toSorted(byAddress)
+    const placed = podItems.filter(({ node }) => node === name).toSorted(byAddress)
     const known = new Set(['eth0', 'lo', 'cni0', ...placed.flatMap(({ cable }) => cable?.far.name ?? [])])
     const cables = placed.flatMap(({ cable }) => cable ?? [])
     return {
@@ -92,7 +83,12 @@ export function buildTopology(
       routed: cables.length > 0 && cables.every(({ far }) => far.bridge === undefined),
       pods: placed,
       // A veth whose pod is about to come or has just gone is not somebody's own.
-      extra: own.filter(({ name, kind, peer }) => !known.has(name) && !(kind === 'veth' && peer?.startsWith('pod/'))),
+      extra: links.filter(
+        (link) =>
+          link.host === host &&
+          !known.has(link.name) &&
+          !(link.kind === 'veth' && link.peer?.startsWith('pod/')),
+      ),
     }
   })
   return {
@@ -105,9 +101,10 @@ export function buildTopology(
 /** Every cable in the picture. */
 export function cablesOf(model: TopologyModel): Cable[] {
   const { client, nodes } = model
-  return [client.cable, ...nodes.flatMap(({ cable, pods }) => [cable, ...pods.map((pod) => pod.cable)])].filter(
-    (cable) => cable !== undefined,
-  )
+  return [
+    client.cable,
+    ...nodes.flatMap(({ cable, pods }) => [cable, ...pods.map((pod) => pod.cable)]),
+  ].filter((cable) => cable !== undefined)
 }
 
 export function findPodItem(model: TopologyModel, namespace: string, name: string): PodItem | undefined {

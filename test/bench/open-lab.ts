@@ -76,11 +76,12 @@ export async function openHttpServerLab(): Promise<OpenLab> {
 export function runProgram(
   argv: readonly string[],
   sign = '',
+  env: NodeJS.ProcessEnv = process.env,
 ): Promise<{ readonly stdout: string; readonly answeredMs: number }> {
   const [file = '', ...args] = argv
   const began = performance.now()
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
     let stdout = ''
     let stderr = ''
     let answeredMs: number | undefined

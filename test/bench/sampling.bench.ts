@@ -24,7 +24,7 @@ export const sampling: Bench = {
       try {
         const rules = await natChains(lab)
         measures.push(
-          { label: `${size}: nobody looks`, ...(await loadOf(lab, [])), limit: 0.5 },
+          { label: `${size}: nobody looks`, ...(await loadOf(lab, [])), limit: 1 },
           { label: `${size}: one Service’s way`, ...(await loadOf(lab, [oneWay(rules)])), limit: 5 },
           {
             label: `${size}: all of nat (${[...rules.values()].flat().length} rules)`,
@@ -54,7 +54,7 @@ async function loadOf(
       connection.request('counters/subscribe', { target: node, table: 'nat', chains, intervalMs }),
     ),
   )
-  await sleep(1500) // the first sample, and what a start leaves to tidy up
+  await sleep(2500) // the first sample, and what a start leaves to tidy up
   const before = cpuSeconds(lab.holderPid)
   await sleep(seconds * 1000)
   const value = ((cpuSeconds(lab.holderPid) - before) / seconds) * 100

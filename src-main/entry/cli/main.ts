@@ -1,9 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
-import { LabError } from '../../contract/errors.ts'
 import { VERSION } from '../../contract/version.ts'
-import type { Problem } from '../../domain/kubernetes/problem.ts'
-import { formatProblem } from '../../domain/kubernetes/problem.ts'
-import { CommandFailure, EXIT, exitStatusOf } from './exit-status.ts'
+import { describeError } from '../describe-error.ts'
+import { EXIT, exitStatusOf } from './exit-status.ts'
 
 // `doctor` runs this same program inside the sandbox that it tries.
 if (process.argv[2] === '--probe-sandbox') {
@@ -136,6 +134,28 @@ labCommand('exec')
     (await import('./commands/exec.ts')).exec(target, command, options),
   )
 
+labCommand('trace')
+  .description('run a command as `exec` does, then show the way of each of its packets, rule by rule')
+  .usage('[options] <target> -- <command...>')
+  .argument(
+    '<target>',
+    'client, node/NAME, pod/NAME (a unique prefix will do), deployment/NAME (its first pod)',
+  )
+  .argument('<command...>', 'the command and its arguments, after --')
+  .addOption(formatOption('text', 'json'))
+  .addHelpText(
+    'after',
+    `
+Ends with the command's exit status. What the command prints goes where it would go with exec; with -o json its
+standard output goes to standard error, so that standard output holds the JSON alone:
+  {command, exitCode, journeys: [{id, connection, protocol, direction, kind, summary, verdict, reason, hops:
+    [{node, hook, table, chain, rule, text, verdict, packet: {src, dst, sport, dport, in, out, mark}, becomes?}]}], gaps}
+verdict of a journey: delivered, dropped, rejected, refused (nothing listens), no-route, lost.`,
+  )
+  .action(async (target, command, options) =>
+    (await import('./commands/trace.ts')).trace(target, command, options),
+  )
+
 labCommand('shell')
   .description('an interactive shell in the client, a node or a pod')
   .argument(
@@ -191,27 +211,13 @@ labCommand('export')
   .option('-o, --output <file>', 'write to a file instead of standard output')
   .action(async (options) => (await import('./commands/export.ts')).exportRules(options))
 
-function report(error: unknown): void {
-  if (error instanceof LabError && hasProblems(error.details))
-    for (const problem of error.details.problems) console.error(formatProblem(problem))
-  else if (error instanceof LabError && error.code === 'internal')
-    console.error(`chainwalk: a fault of Chainwalk itself:\n${error.message}`)
-  else if (error instanceof LabError || error instanceof CommandFailure)
-    console.error(`chainwalk: ${error.message}`)
-  else console.error(error instanceof Error ? `chainwalk: ${error.stack ?? error.message}` : error)
-}
-
-function hasProblems(details: unknown): details is { problems: readonly Problem[] } {
-  return typeof details === 'object' && details !== null && 'problems' in details
-}
-
 async function main(): Promise<number> {
   try {
     await program.parseAsync()
     return typeof process.exitCode === 'number' ? process.exitCode : EXIT.done
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
-    report(error)
+    console.error(describeError(error))
     return exitStatusOf(error)
   }
 }

@@ -1,3 +1,4 @@
+import type { Requests } from '../../contract/lab-contract.ts'
 import type { LabConnection } from '../../contract/rpc.ts'
 
 /** Output is acknowledged in steps of this size: bytes of a command, characters of a terminal. */
@@ -54,6 +55,8 @@ export async function runInLab(
   target: string,
   argv: readonly string[],
   io: { stdin?: NodeJS.ReadStream; stdout: Sink; stderr: Sink },
+  start: (params: Requests['exec/start']['params']) => Promise<{ stream: number }> = (params) =>
+    lab.request('exec/start', params),
 ): Promise<CommandEnd> {
   const ended = deferredEnd()
   const early: (() => void)[] = []
@@ -81,7 +84,7 @@ export async function runInLab(
   lab.onClose(() => {
     ended.reject(new Error('the lab ended while the command ran'))
   })
-  const started = await lab.request('exec/start', { target, argv, stdin: io.stdin !== undefined })
+  const started = await start({ target, argv, stdin: io.stdin !== undefined })
   stream = started.stream
   pump = new OutputPump(lab, stream)
   for (const work of early) work()

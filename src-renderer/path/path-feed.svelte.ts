@@ -1,0 +1,144 @@
+import type {
+  EventName,
+  Events,
+  HookCell,
+  Requests,
+  TargetRules,
+} from '../../src-main/contract/lab-contract.ts'
+import type { LabConnection } from '../../src-main/contract/rpc.ts'
+import { parseSave } from '../../src-main/domain/iptables/parse-save.ts'
+import { messageOf } from '../frame/message-of.ts'
+import { ChainIndex } from './chain-index.ts'
+import { LiveCounts } from './live-counts.svelte.ts'
+import { cellId } from './netfilter-map.ts'
+
+const INTERVAL_MS = 250
+
+/** What the Path view knows of one node. Whoever shows it decides when it samples. */
+export class PathFeed {
+  /** By cell id. */
+  readonly cells = new LiveCounts()
+  /** By row id. */
+  readonly rows = new LiveCounts()
+  /** Rules in each cell's chain, by cell id; undefined until the first sample. */
+  ruleCounts = $state.raw<ReadonlyMap<string, number> | undefined>()
+  index = $state.raw<ChainIndex | undefined>()
+  /** Why there are no rules or no numbers. */
+  problem = $state<string | undefined>()
+  #asked = 0
+
+  /** Forgets everything: another node is shown. */
+  clear(): void {
+    this.cells.clear()
+    this.rows.clear()
+    this.ruleCounts = undefined
+    this.index = undefined
+    this.problem = undefined
+    this.#asked += 1
+  }
+
+  async readRules(connection: LabConnection, target: string): Promise<void> {
+    this.#asked += 1
+    const asked = this.#asked
+    try {
+      const rules = await connection.request('rules/read', { target })
+      if (asked === this.#asked) this.#takeRules(rules)
+    } catch (error) {
+      if (asked === this.#asked) this.problem = messageOf(error)
+    }
+  }
+
+  /** Gives back the end of it. */
+  sampleHooks(connection: LabConnection, target: string): () => void {
+    return subscribe(connection, 'hooks/subscribe', { target, intervalMs: INTERVAL_MS }, 'hooks/sample', {
+      take: ({ cells }) => this.#takeCells(cells),
+      failed: (error) => {
+        this.problem = messageOf(error)
+      },
+    })
+  }
+
+  /** Of the chains that are drawn, one table at a time. Gives back the end of it. */
+  sampleChains(
+    connection: LabConnection,
+    target: string,
+    table: string,
+    chains: readonly string[],
+  ): () => void {
+    const wish = { target, table, chains, intervalMs: INTERVAL_MS }
+    return subscribe(connection, 'counters/subscribe', wish, 'counters/sample', {
+      take: ({ chains: listings }) => {
+        for (const { chain, rules } of listings)
+          rules.forEach(({ text, counters: { packets, bytes } }, at) => {
+            const id = `${table} ${chain} ${at + 1}`
+            this.rows.take(id, { packets: BigInt(packets), bytes: BigInt(bytes) }, text)
+          })
+      },
+      failed: (error) => {
+        this.problem = messageOf(error)
+      },
+    })
+  }
+
+  #takeRules(rules: TargetRules): void {
+    const { ruleSet, problems } = parseSave(rules.text)
+    if (!ruleSet) {
+      this.problem = problems[0]?.message
+      return
+    }
+    this.index = new ChainIndex(ruleSet, rules)
+    this.problem = undefined
+  }
+
+  #takeCells(cells: readonly HookCell[]): void {
+    for (const { hook, table, packets, bytes } of cells)
+      this.cells.take(cellId(hook, table), { packets: BigInt(packets), bytes: BigInt(bytes) })
+    const counts = new Map(cells.map(({ hook, table, rules }) => [cellId(hook, table), rules]))
+    const before = this.ruleCounts
+    if (!before || [...counts].some(([id, rules]) => before.get(id) !== rules)) this.ruleCounts = counts
+  }
+}
+
+interface Listener<T> {
+  readonly take: (sample: T) => void
+  readonly failed: (error: unknown) => void
+}
+
+type Subscribing = 'hooks/subscribe' | 'counters/subscribe'
+type Sampling = Extract<EventName, 'hooks/sample' | 'counters/sample'>
+
+function subscribe<R extends Subscribing, E extends Sampling>(
+  connection: LabConnection,
+  request: R,
+  params: Requests[R]['params'],
+  event: E,
+  { take, failed }: Listener<Events[E]>,
+): () => void {
+  let subscription: number | undefined
+  let isEnded = false
+  /** A sample may overtake the answer that names its subscription. */
+  let early: Events[E][] = []
+  const stopListening = connection.on(event, (sample) => {
+    if (subscription === undefined) early.push(sample)
+    else if (sample.subscription === subscription) take(sample)
+  })
+  const end = (id: number): void => {
+    connection.request('counters/unsubscribe', { subscription: id }).catch(() => undefined) // the lab may be gone
+  }
+  connection
+    .request(request, params)
+    .then((answer) => {
+      subscription = answer.subscription
+      if (isEnded) end(subscription)
+      else for (const sample of early) if (sample.subscription === subscription) take(sample)
+      early = []
+    })
+    .catch((error: unknown) => {
+      if (!isEnded) failed(error)
+    })
+  return () => {
+    isEnded = true
+    stopListening()
+    if (subscription !== undefined) end(subscription)
+  }
+}
