@@ -75,7 +75,7 @@ export const KEY_HELP: readonly {
     title: 'Between panes',
     keys: [
       { keys: ['←', '→', '↑', '↓'], does: 'Make a pane larger or smaller' },
-      { keys: ['Enter'], does: 'Fold it away, and back' },
+      { keys: ['Enter'], does: 'Fold it away' },
     ],
   },
 ]

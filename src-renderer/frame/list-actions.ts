@@ -54,7 +54,15 @@ function terminalActions(lab: LabState, dock: DockState): readonly Action[] {
   return listTargets(lab.status, lab.pods).flatMap(({ kind, targets }) =>
     targets.map((target) => ({
       group: 'Terminal',
-      name: `New terminal in ${kind === 'client' ? 'the client' : `${kind} ${target.split('/').slice(1).join('/')}`}`,
+      name: `New terminal in ${
+        kind === 'client'
+          ? 'the client'
+          : `${kind} ${target
+              .split('/')
+              .slice(1)
+              .join('/')
+              .replace(/^default\//, '')}`
+      }`,
       hidden: kind === 'pod' && !few,
       run: () => dock.openNew(target),
     })),

@@ -1,10 +1,14 @@
 const SHOW_AFTER_MS = 1000
 
+/** Where the text goes to a file or a pipe, no more than one line in this time. */
+const LINE_EVERY_MS = 2000
+
 /** Says on stderr what long work is doing, once it has taken a second; on a terminal in one line that goes away. */
 export class Progress {
   readonly #started = Date.now()
   readonly #onTerminal = process.stderr.isTTY
   #shown = false
+  #lastLine = 0
   #text = ''
   readonly #timer: NodeJS.Timeout
 
@@ -30,7 +34,11 @@ export class Progress {
 
   #draw(): void {
     this.#shown = true
-    process.stderr.write(this.#onTerminal ? `\r\u001b[K${this.#text} …` : `${this.#text} …\n`)
+    if (this.#onTerminal) process.stderr.write(`\r\u001b[K${this.#text} …`)
+    else if (Date.now() - this.#lastLine >= LINE_EVERY_MS) {
+      this.#lastLine = Date.now()
+      process.stderr.write(`${this.#text} …\n`)
+    }
   }
 }
 

@@ -174,7 +174,7 @@ describe('what people did by hand', () => {
 
   test("a person's own chain is drawn where a rule leads to it", () => {
     const text = seed
-      .replace(':KUBE-EXT', ':MY-CHAIN - [0:0]\n:KUBE-EXT')
+      .replace(':KUBE-MARK-MASQ', ':MY-CHAIN - [0:0]\n:KUBE-MARK-MASQ')
       .replace('-A KUBE-SERVICES ', '-A KUBE-SERVICES -j MY-CHAIN\n-A MY-CHAIN -j RETURN\n-A KUBE-SERVICES ')
     const graph = graphOf(text, {}, { origins: { 'KUBE-SERVICES': { role: 'node' } } })
     expect(cardOf(graph, 'MY-CHAIN')).toMatchObject({ role: 'other', state: 'hand-made' })
@@ -182,7 +182,7 @@ describe('what people did by hand', () => {
 
   test('chains that lead round in a loop are drawn once', () => {
     const text = seed
-      .replace(':KUBE-EXT', ':A - [0:0]\n:B - [0:0]\n:KUBE-EXT')
+      .replace(':KUBE-MARK-MASQ', ':A - [0:0]\n:B - [0:0]\n:KUBE-MARK-MASQ')
       .replace('-A KUBE-SERVICES ', '-A A -j B\n-A B -j A\n-A KUBE-SERVICES -j A\n-A KUBE-SERVICES ')
     const graph = graphOf(text)
     expect(graph.edges.filter(({ to }) => to === 'nat A' || to === 'nat B')).toHaveLength(3)

@@ -1,0 +1,395 @@
+import { spawn } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Hop, Journey } from '../../src-main/domain/trace/journey.ts'
+import { type Lab, type LabUser, programFor, startLab, whyNoLab } from './chainwalk.ts'
+
+interface Traced {
+  readonly exitCode: number
+  readonly journeys: readonly Journey[]
+  readonly gaps: readonly string[]
+}
+
+const NODES = ['control-plane', 'worker1', 'worker2']
+
+/** A journey's hops by node, hook and table: `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 9, …`. */
+function pathOf({ hops }: Journey): string[] {
+  const lines: string[] = []
+  let place = ''
+  for (const { node, hook, table, chain, rule, verdict } of hops) {
+    const here = `${node} ${hook} ${table}:`
+    const hop =
+      table === 'conntrack'
+        ? verdict
+        : `${chain} ${rule ?? 'policy'}${verdict === 'JUMP' ? '' : ` ${verdict}`}`
+    if (here === place) lines[lines.length - 1] += `, ${hop}`
+    else lines.push(`${here} ${hop}`)
+    place = here
+  }
+  return lines
+}
+
+// What kube-proxy's design says of packets that no Service rule matches, or that have passed DNAT on another node.
+const natMiss = (node: string) => `${node} PREROUTING nat: PREROUTING 1, PREROUTING policy ACCEPT`
+const forwardNew = (node: string) =>
+  `${node} FORWARD filter: FORWARD 1, FORWARD 2, FORWARD 3, FORWARD 4, FORWARD policy ACCEPT`
+const forwardMarked = (node: string) => `${node} FORWARD filter: FORWARD 1, FORWARD 2, KUBE-FORWARD 2 ACCEPT`
+const forwardKnown = (node: string) => `${node} FORWARD filter: FORWARD 2, KUBE-FORWARD 3 ACCEPT`
+const noMasquerade = (node: string) =>
+  `${node} POSTROUTING nat: POSTROUTING 1, KUBE-POSTROUTING 1 RETURN, POSTROUTING policy ACCEPT`
+const masquerade = (node: string) =>
+  `${node} POSTROUTING nat: POSTROUTING 1, KUBE-POSTROUTING 2 MARK, KUBE-POSTROUTING 3 MASQUERADE`
+const outputNew = (node: string) =>
+  `${node} OUTPUT filter: OUTPUT 1, OUTPUT 2, OUTPUT 3, OUTPUT policy ACCEPT`
+const passesOn = (node: string) => [natMiss(node), forwardNew(node), noMasquerade(node)]
+
+const TO_A = 'KUBE-SVC-THCWMWNCAVUNKJ3O'
+const A = 'KUBE-SEP-PRAEQCBGDGWM4IR4'
+const TO_B = 'KUBE-SVC-LOZT753GWNDASAPR'
+const B = 'KUBE-SEP-TEJHXVTEFEXT7FFG'
+const TO_C = 'KUBE-SVC-PFDDAWKRM5FH6GK6'
+const EXT_C = 'KUBE-EXT-PFDDAWKRM5FH6GK6'
+const C = 'KUBE-SEP-MD276WLPFSUBLVD2'
+const DNS = 'KUBE-SVC-LSNWZIHHSACU75VL'
+const DNS_C = 'KUBE-SEP-C5IMO54GMJZLEHVT'
+const EXT_LOCAL = 'KUBE-EXT-7CIFVUWFBKGFOTDJ'
+const LOCAL = 'KUBE-SVL-7CIFVUWFBKGFOTDJ'
+const LOCAL_C = 'KUBE-SEP-34XS65RPTCU66DF4'
+
+const users: readonly LabUser[] = ['root', 'learner']
+
+describe.each(users)('the trace of a command, as %s', (as) => {
+  const skip = whyNoLab(as) !== undefined
+  let lab: Lab
+
+  beforeAll(async () => {
+    if (skip) return
+    lab = await startLab({ as, files: ['test/lab/traffic.yaml'], more: ['--attachment', 'bridge'] })
+  })
+  afterAll(async () => {
+    await lab?.down()
+  })
+
+  const trace = async (target: string, ...argv: string[]): Promise<Traced> => {
+    const { stdout, stderr } = await lab.run('trace', '-o', 'json', target, '--', ...argv)
+    if (stdout === '') throw new Error(`the trace said nothing:\n${stderr}`)
+    const traced = JSON.parse(stdout) as Traced
+    expect(traced.gaps).toEqual([])
+    return traced
+  }
+  const curl = (target: string, address: string) =>
+    trace(target, 'curl', '-sS', '-o', '/dev/null', '--max-time', '2', `http://${address}/`)
+
+  /** The first packet; every other journey must be of the same connection. */
+  const first = ({ journeys }: Traced): Journey => {
+    const [journey] = journeys
+    if (!journey) throw new Error('there are no journeys')
+    expect(new Set(journeys.map(({ connection }) => connection))).toEqual(new Set([1]))
+    expect(journeys.map(({ kind }) => kind).filter((kind) => kind === 'first')).toEqual(['first'])
+    expect(journey.kind).toBe('first')
+    return journey
+  }
+  const replies = ({ journeys }: Traced) => journeys.filter(({ direction }) => direction === 'reply')
+  const answered = (traced: Traced): Journey => {
+    expect(traced.exitCode).toBe(0)
+    expect(new Set(traced.journeys.map(({ verdict }) => verdict))).toEqual(new Set(['delivered']))
+    // SYN, SYN ACK, ACK, request, ACK, answer, ACK, FIN, FIN, ACK; the kernel may join some.
+    expect(traced.journeys.length).toBeGreaterThanOrEqual(8)
+    expect(replies(traced).length).toBeGreaterThanOrEqual(3)
+    return first(traced)
+  }
+
+  test.skipIf(skip)('pod to ClusterIP on another node; later packets and replies skip nat', async () => {
+    const traced = await curl('pod/a', '10.96.1.3')
+    expect(pathOf(answered(traced))).toEqual([
+      `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 9, ${TO_C} 2, ${C} 2 DNAT`,
+      forwardNew('worker1'),
+      noMasquerade('worker1'),
+      ...passesOn('worker2'),
+    ])
+    for (const journey of traced.journeys.slice(1))
+      expect(pathOf(journey)).toEqual(
+        journey.direction === 'request'
+          ? ['worker1 PREROUTING conntrack: NAT', forwardKnown('worker1'), forwardKnown('worker2')]
+          : [forwardKnown('worker2'), forwardKnown('worker1'), 'worker1 POSTROUTING conntrack: NAT'],
+      )
+    const dnat = traced.journeys[0]?.hops.find(({ verdict }) => verdict === 'DNAT')
+    expect(dnat?.packet).toMatchObject({ src: '10.244.1.10', dst: '10.96.1.3', dport: 80, in: 'cni0' })
+    expect(dnat?.becomes).toMatchObject({ src: '10.244.1.10', dst: '10.244.2.10', dport: 80 })
+  })
+
+  test.skipIf(skip)('pod to ClusterIP on the same node', async () => {
+    const traced = await curl('pod/a', '10.96.1.2')
+    expect(pathOf(answered(traced))).toEqual([
+      `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 6, ${TO_B} 2, ${B} 2 DNAT`,
+      forwardNew('worker1'),
+      noMasquerade('worker1'),
+    ])
+    for (const reply of replies(traced))
+      expect(pathOf(reply)).toEqual([forwardKnown('worker1'), 'worker1 POSTROUTING conntrack: NAT'])
+  })
+
+  test.skipIf(skip)('pod to itself through its ClusterIP: masqueraded', async () => {
+    const traced = await curl('pod/a', '10.96.1.1')
+    expect(pathOf(answered(traced))).toEqual([
+      `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 5, ${TO_A} 2, ${A} 1, KUBE-MARK-MASQ 1 MARK, ${A} 2 DNAT`,
+      forwardMarked('worker1'),
+      masquerade('worker1'),
+    ])
+    for (const reply of replies(traced))
+      expect(pathOf(reply)).toEqual([
+        'worker1 PREROUTING conntrack: NAT',
+        forwardKnown('worker1'),
+        'worker1 POSTROUTING conntrack: NAT',
+      ])
+  })
+
+  test.skipIf(skip)('node to ClusterIP', async () => {
+    const traced = await curl('node/worker1', '10.96.1.3')
+    expect(pathOf(answered(traced))).toEqual([
+      `worker1 OUTPUT nat: OUTPUT 1, KUBE-SERVICES 9, ${TO_C} 1, KUBE-MARK-MASQ 1 MARK, ${TO_C} 2, ${C} 2 DNAT`,
+      outputNew('worker1'),
+      masquerade('worker1'),
+      ...passesOn('worker2'),
+    ])
+    for (const reply of replies(traced))
+      expect(pathOf(reply)).toEqual([
+        forwardKnown('worker2'),
+        'worker1 PREROUTING conntrack: NAT',
+        'worker1 INPUT filter: INPUT 1, INPUT 3, INPUT policy ACCEPT',
+        'worker1 INPUT conntrack: NAT',
+      ])
+  })
+
+  test.skipIf(skip)('client to NodePort, policy Cluster, on a node without and with the pod', async () => {
+    const nat = (node: string) =>
+      `${node} PREROUTING nat: PREROUTING 1, KUBE-SERVICES 12, KUBE-NODEPORTS 4, ${EXT_C} 1, KUBE-MARK-MASQ 1 MARK, ${EXT_C} 2, ${TO_C} 2, ${C} 2 DNAT`
+    expect(pathOf(answered(await curl('client', '172.18.0.3:30080')))).toEqual([
+      nat('worker1'),
+      forwardMarked('worker1'),
+      masquerade('worker1'),
+      ...passesOn('worker2'),
+    ])
+    expect(pathOf(answered(await curl('client', '172.18.0.4:30080')))).toEqual([
+      nat('worker2'),
+      forwardMarked('worker2'),
+      masquerade('worker2'),
+    ])
+  })
+
+  test.skipIf(skip)('client to NodePort, policy Local, with and without a local pod', async () => {
+    expect(pathOf(answered(await curl('client', '172.18.0.4:30081')))).toEqual([
+      `worker2 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 12, KUBE-NODEPORTS 2, ${EXT_LOCAL} 4, ${LOCAL} 1, ${LOCAL_C} 2 DNAT`,
+      forwardNew('worker2'),
+      noMasquerade('worker2'),
+    ])
+    const silent = await curl('client', '172.18.0.3:30081')
+    expect(silent.exitCode).toBe(28)
+    expect(silent.journeys.map(({ kind }) => kind)).toEqual(['first', 'retransmission'])
+    for (const journey of silent.journeys) {
+      expect(pathOf(journey)).toEqual([
+        'worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 12, KUBE-NODEPORTS 2, PREROUTING policy ACCEPT',
+        'worker1 INPUT filter: INPUT 1, INPUT 2, INPUT 3, INPUT 4, KUBE-EXTERNAL-SERVICES 3 DROP',
+      ])
+      expect(journey.verdict).toBe('dropped')
+      expect(journey.reason).toContain('KUBE-EXTERNAL-SERVICES')
+    }
+  })
+
+  test.skipIf(skip)('UDP through a ClusterIP', async () => {
+    const script =
+      'exec 3<>/dev/udp/10.96.1.3/53; for n in 1 2; do echo ping >&3; timeout 2 dd bs=64 count=1 status=none <&3; done'
+    const traced = await trace('pod/a', 'bash', '-c', script)
+    expect(pathOf(first(traced))).toEqual([
+      `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 7, ${DNS} 2, ${DNS_C} 2 DNAT`,
+      forwardNew('worker1'),
+      noMasquerade('worker1'),
+      ...passesOn('worker2'),
+    ])
+    expect(traced.journeys.map(({ direction, kind, summary }) => `${direction} ${kind} ${summary}`)).toEqual([
+      'request first 5 bytes',
+      'reply later 5 bytes',
+      'request later 5 bytes',
+      'reply later 5 bytes',
+    ])
+  })
+
+  test.skipIf(skip)('a Service without endpoints: rejected, and with what', async () => {
+    const traced = await curl('pod/a', '10.96.1.5')
+    const [syn, error] = traced.journeys
+    expect(traced.exitCode).toBe(7)
+    expect(syn && pathOf(syn)).toEqual([
+      natMiss('worker1'),
+      'worker1 FORWARD filter: FORWARD 1, FORWARD 2, FORWARD 3, KUBE-SERVICES 1 REJECT',
+    ])
+    expect(syn?.verdict).toBe('rejected')
+    expect(syn?.reason).toContain('icmp-port-unreachable')
+    expect(error?.protocol).toBe('icmp')
+    expect(error?.verdict).toBe('delivered')
+  })
+
+  test.skipIf(skip)('a closed port, and an address that nobody has', async () => {
+    const closed = await curl('pod/a', '10.244.2.10:81')
+    expect(first(closed).verdict).toBe('refused')
+    expect(replies(closed).map(({ summary }) => summary)).toEqual(['RST ACK'])
+    const nobody = await trace('pod/a', 'curl', '-s', '--max-time', '0.5', 'http://10.99.0.1/')
+    expect(first(nobody).verdict).toBe('lost')
+    expect(first(nobody).reason).toContain('10.99.0.1')
+  })
+
+  test.skipIf(skip)('FORWARD policy DROP', async () => {
+    await lab.exec('node/worker1', 'iptables', '-P', 'FORWARD', 'DROP')
+    try {
+      const traced = await trace('pod/a', 'curl', '-s', '--max-time', '0.5', 'http://10.96.1.2/')
+      const syn = first(traced)
+      expect(pathOf(syn)).toEqual([
+        `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 6, ${TO_B} 2, ${B} 2 DNAT`,
+        'worker1 FORWARD filter: FORWARD 1, FORWARD 2, FORWARD 3, FORWARD 4, FORWARD policy DROP',
+      ])
+      expect(syn.verdict).toBe('dropped')
+      expect(syn.reason).toBe('the policy DROP of filter FORWARD on worker1 dropped it')
+    } finally {
+      await lab.exec('node/worker1', 'iptables', '-P', 'FORWARD', 'ACCEPT')
+    }
+  })
+
+  test.skipIf(skip)('a rule in raw, and packets that conntrack calls INVALID', async () => {
+    await lab.exec('node/worker1', 'iptables', '-t', 'raw', '-A', 'PREROUTING', '-p', 'tcp')
+    // A connection that conntrack has forgotten goes on in the middle; strict conntrack then calls the ACK invalid.
+    await lab.exec('node/worker1', 'sysctl', '-qw', 'net.netfilter.nf_conntrack_tcp_loose=0')
+    try {
+      const traced = await curl('pod/a', '10.96.1.2')
+      expect(pathOf(answered(traced))[0]).toBe(
+        'worker1 PREROUTING raw: PREROUTING 1 CONTINUE, PREROUTING policy ACCEPT',
+      )
+    } finally {
+      await lab.exec('node/worker1', 'iptables', '-t', 'raw', '-F')
+      await lab.exec('node/worker1', 'sysctl', '-qw', 'net.netfilter.nf_conntrack_tcp_loose=1')
+    }
+  })
+
+  test.skipIf(skip)('rules stay, and counters move by the journeys’ hops and nothing else', async () => {
+    const before = await readRules(lab)
+    const { journeys } = await curl('pod/a', '10.96.1.3')
+    const after = await readRules(lab)
+    expect([...after.keys()]).toEqual([...before.keys()])
+    const moved = new Map<string, number>()
+    for (const [rule, packets] of after)
+      if (packets !== before.get(rule)) moved.set(rule, packets - (before.get(rule) ?? 0))
+    const walked = new Map<string, number>()
+    for (const hop of journeys.flatMap(({ hops }) => hops).filter(({ table }) => table !== 'conntrack'))
+      walked.set(ruleKey(hop), (walked.get(ruleKey(hop)) ?? 0) + 1)
+    expect(Object.fromEntries(moved)).toEqual(
+      Object.fromEntries(
+        [...after.keys()].flatMap((key) => {
+          const times = walked.get(key)
+          return times === undefined ? [] : [[key, times]]
+        }),
+      ),
+    )
+    expect(walked.size).toBe(moved.size)
+  })
+
+  test.skipIf(skip)('nothing of three other pods that send meanwhile, nor of the same pod', async () => {
+    const loop = 'while :; do curl -s -o /dev/null --max-time 1 http://10.96.1.3/; done'
+    const others = ['pod/b', 'pod/c', 'pod/web', 'pod/a'].map((target) => lab.start(target, 'sh', '-c', loop))
+    try {
+      for (let round = 0; round < 5; round += 1) {
+        const traced = await curl('pod/a', '10.96.1.3')
+        expect(pathOf(answered(traced))).toHaveLength(6)
+        for (const { hops } of traced.journeys)
+          for (const { packet } of hops) expect([packet.src, packet.dst]).toContain('10.244.1.10')
+      }
+    } finally {
+      await Promise.all(others.map((other) => other.stop()))
+    }
+  })
+
+  test.skipIf(skip)('a killed trace leaves no trace table behind, and the next one starts', async () => {
+    const { words, cleanUp } = programFor(as)
+    const [program = '', ...before] = words
+    try {
+      const child = spawn(program, [
+        ...before,
+        'trace',
+        '--name',
+        lab.name,
+        'pod/a',
+        '--',
+        'sh',
+        '-c',
+        'echo on; sleep 20',
+      ])
+      await new Promise((resolve) => child.stdout.once('data', resolve))
+      expect(await tables(lab)).toContain('chainwalk_trace')
+      child.kill('SIGKILL')
+      await expect.poll(() => tables(lab), { timeout: 5000 }).not.toContain('chainwalk_trace')
+      answered(await curl('pod/a', '10.96.1.2'))
+      expect(await tables(lab)).not.toContain('chainwalk_trace')
+    } finally {
+      cleanUp()
+    }
+  })
+
+  test.skipIf(skip)('text: a block a packet, the command’s own output and exit status', async () => {
+    const { code, stdout } = await lab.run(
+      'trace',
+      'pod/a',
+      '--',
+      'sh',
+      '-c',
+      'curl -s http://10.96.1.2/ && exit 9',
+    )
+    expect(code).toBe(9)
+    expect(stdout).toMatch(/^pod +b$/m)
+    expect(stdout).toMatch(
+      /^#1 tcp request: SYN, first of its connection {2}10\.244\.1\.10:\d+ > 10\.96\.1\.2:80$/m,
+    )
+    expect(stdout).toContain('→ destination 10.96.1.2:80 becomes 10.244.1.11:80')
+  })
+})
+
+test.skipIf(whyNoLab() !== undefined)('with iptables-legacy: one sentence', async () => {
+  const lab = await startLab({ more: ['--backend', 'legacy'] })
+  try {
+    const { code, stdout, stderr } = await lab.run('trace', 'client', '--', 'true')
+    expect(code).toBe(3)
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(/^chainwalk: [^\n]*iptables-legacy[^\n]*\n$/)
+  } finally {
+    await lab.down()
+  }
+})
+
+const ruleKey = ({ node, table, chain, rule, text }: Hop): string =>
+  rule === null ? `${node} ${table} ${chain} policy` : `${node} ${table} ${chain} ${rule} ${text}`
+
+/** Packets by rule and policy of every node, as iptables-save has them. */
+async function readRules(lab: Lab): Promise<Map<string, number>> {
+  const counted = new Map<string, number>()
+  for (const node of NODES) {
+    const { stdout } = await lab.exec(`node/${node}`, 'iptables-save', '-c')
+    const numbers = new Map<string, number>()
+    let table = ''
+    for (const line of stdout.split('\n')) {
+      table = /^\*(\S+)/.exec(line)?.[1] ?? table
+      const [, policyChain, policy, policyPackets] = /^:(\S+) (\S+) \[(\d+):/.exec(line) ?? []
+      if (policyChain && policy !== '-')
+        counted.set(`${node} ${table} ${policyChain} policy`, Number(policyPackets))
+      const [, packets, chain, text] = /^\[(\d+):\d+\] -A (\S+) ?(.*)$/.exec(line) ?? []
+      if (!chain) continue
+      const number = (numbers.get(`${table} ${chain}`) ?? 0) + 1
+      numbers.set(`${table} ${chain}`, number)
+      counted.set(`${node} ${table} ${chain} ${number} ${text}`, Number(packets))
+    }
+  }
+  return counted
+}
+
+async function tables(lab: Lab): Promise<string> {
+  const all = await Promise.all(
+    [...NODES.map((node) => `node/${node}`), 'pod/a'].map((target) =>
+      lab.exec(target, 'nft', 'list', 'tables'),
+    ),
+  )
+  return all.map(({ stdout }) => stdout).join('')
+}
