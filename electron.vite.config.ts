@@ -9,6 +9,7 @@ export default defineConfig({
         entry: {
           cli: 'src-main/entry/cli/main.ts',
           holder: 'src-main/entry/holder/main.ts',
+          'launch-tagged': 'src-main/entry/launch-tagged/main.ts',
           electron: 'src-main/entry/electron/main.ts',
         },
       },

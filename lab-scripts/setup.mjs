@@ -71,19 +71,39 @@ function installSystemTools() {
     say(`Missing: ${names.join(', ')}. Install them with your distribution's package manager.`)
     process.exit(3)
   }
-  const install = [...systemTools.install[manager], ...missing.map(({ packages }) => packages[manager])]
-  if (process.getuid?.() === 0) {
-    say(`Installing ${names.join(', ')} …`)
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-    if (manager === 'apt') run(['apt-get', 'update', '-qq'], { env })
-    if (run(install, { env }) === 0) return
-  }
-  say(`Missing: ${names.join(', ')}. Install with:\n\n  sudo ${install.join(' ')}\n`)
+  const packages = missing.map((tool) => tool.packages[manager])
+  if (installAsRoot(manager, packages)) return
+  say(
+    `Missing: ${names.join(', ')}. Install with:\n\n  sudo ${installCommand(manager, packages).join(' ')}\n`,
+  )
   process.exit(3)
+}
+
+const installCommand = (manager, packages) => [...systemTools.install[manager], ...packages]
+
+function installAsRoot(manager, packages) {
+  if (process.getuid?.() !== 0) return false
+  say(`Installing ${packages.join(', ')} …`)
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  if (manager === 'apt') run(['apt-get', 'update', '-qq'], { env })
+  return run(installCommand(manager, packages), { env }) === 0
+}
+
+/** A browser and a font for the window's tests; without them these are skipped (in CI they fail). */
+function installTestTools() {
+  if (process.env.CHROMIUM) return
+  const missing = systemTools.testTools.filter(({ files }) => !files.every(existsSync))
+  if (missing.length === 0) return
+  const packages = missing.map((tool) => tool.packages.apt)
+  if (has('apt-get') && installAsRoot('apt', packages)) return
+  say(
+    `Missing for the tests of the window: ${packages.join(', ')} (Debian's names), or set CHROMIUM to a browser.`,
+  )
 }
 
 checkNode()
 installNodePackages()
 installSystemTools()
+if (forTests) installTestTools()
 if (forTests && process.getuid?.() !== 0)
   say('Not root: the tests that need root, or a second user, are skipped with a reason.')

@@ -54,8 +54,12 @@ export function labHandlers(lab: Lab, stop: () => void): Handlers {
       stream: lab.streams.startCommand(client, spawnOptions(target, argv, env), stdin),
     }),
     'trace/start': ({ target, argv, stdin, env }, client) =>
-      traces.start(client, target as HostId, (words = []) =>
-        lab.streams.startCommand(client, spawnOptions(target, [...words, ...argv], env), stdin),
+      traces.start(client, target as HostId, (words, more) =>
+        lab.streams.startCommand(
+          client,
+          spawnOptions(target, [...words, ...argv], { ...env, ...more }),
+          stdin,
+        ),
       ),
     'trace/stop': ({ trace }) => traces.stop(trace),
     'terminals/open': async ({ target, size, argv, keep }, client) => ({

@@ -20,6 +20,7 @@ const MAX_EVENTS = 400_000
 /** Events come some ms after their packets; a command's last packets leave as it ends. */
 const QUIET_MS = 50
 const PATIENCE_MS = 500
+const DRAIN_MS = 20
 
 interface TracedHost {
   readonly id: HostId
@@ -106,6 +107,7 @@ export class TraceRun {
         }),
       ),
     )
+    await this.#drain()
     for (const { watch } of this.#hosts) watch.close()
   }
 
@@ -176,12 +178,22 @@ export class TraceRun {
     }
   }
 
+  /** Waits for the command's last packets. */
   async #quiet(): Promise<void> {
     const start = performance.now()
     let seen = -1
     while (seen !== this.#order && performance.now() - start < PATIENCE_MS) {
       seen = this.#order
       await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
+    }
+  }
+
+  /** Reads what still waits; with the tables gone nothing is added. */
+  async #drain(): Promise<void> {
+    let seen = -1
+    while (seen !== this.#order) {
+      seen = this.#order
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_MS))
     }
   }
 

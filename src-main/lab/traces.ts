@@ -2,11 +2,13 @@ import { LabError } from '../contract/errors.ts'
 import type { Client } from '../contract/rpc.ts'
 import type { HostId } from '../domain/topology/plan-network.ts'
 import type { TraceResult } from '../domain/trace/journey.ts'
+import type { Where } from '../system/command/run-command.ts'
 import type { Lab } from './lab.ts'
+import { TaggedLaunch } from './trace-launch.ts'
 import { TraceRun } from './trace-run.ts'
 
-/** Starts the command, with these words before its own; returns its stream. */
-type StartCommand = (words?: readonly string[]) => number
+/** Starts the command, with these words before its own and this in its environment; returns its stream. */
+type StartCommand = (words: readonly string[], env: Readonly<Record<string, string>>) => number
 
 /** The lab's trace, one at a time: two would switch off each other's packets. */
 export class Traces {
@@ -27,17 +29,28 @@ export class Traces {
       throw new LabError('conflict', 'another trace is running in this lab; try again when it has ended')
     this.#last += 1
     const id = this.#last
-    const run = TraceRun.open(this.#lab, target)
+    const launch = new TaggedLaunch()
+    const stream = startCommand(launch.words, launch.env)
+    const run = this.#open(target, launch)
     this.#running = { id, run }
     client.onGone(() => void this.#abandon(id))
     try {
       await run
       if (this.#running?.id !== id) throw new LabError('closed', 'the client has gone')
-      return { trace: id, stream: startCommand() }
+      launch.release()
+      return { trace: id, stream }
     } catch (error) {
+      this.#lab.streams.kill(stream, 'SIGKILL')
+      launch.release()
       await this.#abandon(id)
       throw error
     }
+  }
+
+  async #open(target: HostId, launch: TaggedLaunch): Promise<TraceRun> {
+    const where: Where = (work) => this.#lab.network.inNetwork(target, work)
+    const match = (await launch.tag(where)) ? launch.match : undefined
+    return await TraceRun.open(this.#lab, target, match)
   }
 
   async stop(id: number): Promise<TraceResult> {

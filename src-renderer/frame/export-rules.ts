@@ -11,12 +11,12 @@ export interface ExportChoice {
 
 /** What the rule sets can be taken home as. */
 export const EXPORT_CHOICES: readonly ExportChoice[] = [
-  { format: 'save', name: 'iptables-save', says: 'as the kernel has it, with counters', suffix: '.save.txt' },
+  { format: 'save', name: 'iptables-save', says: 'as the kernel has it, with counters', suffix: '.rules' },
   {
     format: 'restore',
     name: 'iptables-restore',
     says: 'to load elsewhere, with remarks',
-    suffix: '.restore.txt',
+    suffix: '.restore.rules',
   },
   { format: 'script', name: 'Shell script', says: 'one iptables command a rule', suffix: '.sh' },
   { format: 'nft', name: 'nft', says: 'translated for nftables', suffix: '.nft' },
@@ -31,7 +31,7 @@ export const BUNDLE: ExportChoice = {
   suffix: '.chainwalk',
 }
 
-/** `lab-worker1.save.txt`; without a node, of all nodes. */
+/** `lab-worker1.rules`; without a node, of all nodes. */
 export function exportFileName(lab: string, node: string | undefined, choice: ExportChoice): string {
   const of = choice.format === 'bundle' ? '' : `-${node ?? 'all-nodes'}`
   return `${lab}${of}${choice.suffix}`

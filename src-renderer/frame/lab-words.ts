@@ -25,6 +25,14 @@ export function labWords(state: ConnectionState, status: LabStatus | undefined):
   }
 }
 
+/** How a lab that has gone comes back. A served page belongs to its server's run, the desktop's finds a lab by name. */
+export function restartWords(desktop: boolean, lab: string | undefined): { command: string; after: string } {
+  const name = lab === undefined || lab === 'lab' ? '' : ` --name ${lab}`
+  return desktop
+    ? { command: `chainwalk up --detach${name}`, after: 'this window finds it by itself' }
+    : { command: `chainwalk serve${name}`, after: 'and open the link that it prints' }
+}
+
 export type PodState = 'ready' | 'not ready' | 'terminating' | 'pending'
 
 export function podState({ status }: Pod): PodState {

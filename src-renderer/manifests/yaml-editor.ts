@@ -37,7 +37,7 @@ const highlighting = HighlightStyle.define([
 
 const theme = EditorView.theme({
   '&': { height: '100%', fontSize: 'var(--text-s)', color: 'var(--text)', backgroundColor: 'var(--bg)' },
-  '&.cm-focused': { outline: 'none', boxShadow: 'inset 0 0 0 2px var(--focus)' },
+  '&.cm-focused': { isolation: 'isolate', outline: '2px solid var(--focus)', outlineOffset: '-2px' },
   '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '1.5' },
   '.cm-content': { caretColor: 'var(--text)' },
   '.cm-cursor, .cm-dropCursor': { borderLeftColor: 'var(--text)' },
@@ -114,7 +114,7 @@ export function openYamlEditor(parent: Element, options: YamlEditorOptions): Yam
         syntaxHighlighting(highlighting),
         lintGutter(),
         theme,
-        EditorView.contentAttributes.of({ 'aria-label': options.label }),
+        EditorView.contentAttributes.of({ 'aria-label': options.label, tabindex: '0' }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !isOurs) options.onText(update.state.doc.toString())
         }),

@@ -103,8 +103,10 @@ export class ChainIndex {
   #addMissing(missing: readonly RulePlace[]): void {
     for (const { table, chain, number, text } of missing.toSorted((a, b) => a.number - b.number)) {
       const rules = this.#chains.get(`${table} ${chain}`) ?? []
-      const at = Math.min(number - 1, rules.length)
-      this.#chains.set(`${table} ${chain}`, rules.toSpliced(at, 0, { number, text, state: 'missing' }))
+      this.#chains.set(
+        `${table} ${chain}`,
+        rules.toSpliced(placeOf(number, rules), 0, { number, text, state: 'missing' }),
+      )
     }
   }
 
@@ -145,6 +147,16 @@ export class ChainIndex {
     this.#texts.set(service.key, all)
     return all
   }
+}
+
+/** Its number counts kube-proxy's own rules: what people have put between them does not move it. */
+function placeOf(number: number, rules: readonly IndexedRule[]): number {
+  let own = 0
+  const at = rules.findIndex(({ state }) => {
+    if (state !== 'hand-made') own += 1
+    return own === number
+  })
+  return at === -1 ? rules.length : at
 }
 
 /** `default/http-svc` of `--comment "default/http-svc:web cluster IP"`; undefined for rules of no one Service. */

@@ -69,7 +69,7 @@ export function saveFile(blob: Blob, name: string): void {
 function childrenOf(element: SVGElement): string {
   const copy = element.cloneNode(true) as SVGElement
   inlineStyles(element, copy)
-  for (const each of copy.querySelectorAll('.flash, .copy')) each.remove()
+  for (const each of copy.querySelectorAll('.flash, .copy, .button-area')) each.remove()
   for (const each of copy.querySelectorAll('*'))
     for (const { name } of [...each.attributes])
       if (/^(class|role|tabindex|aria-.*|data-.*|id)$/.test(name)) each.removeAttribute(name)

@@ -7,20 +7,21 @@ import { shortened } from './wrap-text.ts'
 export const CARD_HEAD = 38
 export const ROW_HEIGHT = 17
 export const CARD_FOOT = 4
-export const TARGET_WIDTH = 158
+export const TARGET_WIDTH = 150
 export const TARGET_HEIGHT = 36
 /** Where edges come in, from a node's top. */
 export const PORT = 18
 
 /** So many characters of a rule's match are drawn; the whole rule is told on hover. */
 export const MATCH_LENGTH = 24
-export const TITLE_LENGTH = 30
+/** Longer titles do not make a column wider. */
+const TITLE_LENGTH = 32
 
-const COLUMN_GAP = 44
+const COLUMN_GAP = 34
 const ROW_GAP = 12
 const STACK_GAP = 14
 /** How far an edge within a stack goes round. */
-const LOOP = 26
+const LOOP = 24
 /** Widths of one character: mono at 10.5 and 9.5 units, the window's type at 12. */
 const MATCH_CHARACTER = 6.35
 const TAG_CHARACTER = 5.75
@@ -83,6 +84,21 @@ export function layoutGraph(graph: ChainGraph): GraphLayout {
     height = Math.max(height, box.y + box.height)
   }
   return { boxes, edges, width, height }
+}
+
+/** The text, cut where the card ends. */
+export function fittingTitle(title: string, width: number): string {
+  const room = Math.floor((width - 16) / TITLE_CHARACTER)
+  return title.length > room ? `${title.slice(0, room - 1)}…` : title
+}
+
+/** Where packets for a shared chain come from, beside its name; empty where that has no room. */
+export function originText({ table, chain, entries }: GraphCard, width: number): string {
+  const room = (width - 16 - chain.length * MATCH_CHARACTER - 8) / TAG_CHARACTER
+  const from = entries.length > 0 ? `← ${entries.join(' ')}` : ''
+  const whole = table === 'nat' ? from : [table, from].join(' ').trim()
+  if (whole.length <= room) return whole
+  return table !== 'nat' && table.length <= room ? table : ''
 }
 
 /** What dagre places as one: a stack of cards, a single card or a target. */

@@ -11,8 +11,8 @@ export class LiveCount {
   isLit = $state(false)
   /** Was hit so lately that the change is still shown. */
   isRecent = $state(false)
-  /** The rule that is counted: another one at the same place starts anew. */
-  text = ''
+  /** The rule that is counted: another one at the same place starts anew. Undefined before the first sample. */
+  text: string | undefined
 }
 
 /** Counters by the id of the cell or row that shows them. */
@@ -27,6 +27,16 @@ export class LiveCounts {
     const count = new LiveCount()
     this.#counts.set(id, count)
     return count
+  }
+
+  /** Whether anything shows it. */
+  has(id: string): boolean {
+    return this.#counts.has(id)
+  }
+
+  /** The next sample of these is no hit: nobody looked since the last one. */
+  rebase(prefix = ''): void {
+    for (const [id, count] of this.#counts) if (id.startsWith(prefix)) count.text = undefined
   }
 
   take(id: string, counters: Counters, text = ''): void {
@@ -53,6 +63,7 @@ export class LiveCounts {
       count.state = undefined
       count.isLit = false
       count.isRecent = false
+      count.text = undefined
     }
   }
 

@@ -14,13 +14,17 @@ export const LEAST_SCALE = 0.15
 export const MOST_SCALE = 3
 const MARGIN = 12
 /** Type is still read from the last row at this scale. */
-const LEAST_HOME_SCALE = 0.78
-const MOST_HOME_SCALE = 1.2
+const LEAST_HOME_SCALE = 0.84
+const MOST_HOME_SCALE = 1.3
 
-/** As wide as the pane where that can be read; from the upper left, where packets come in. */
-export function homePose(drawing: Size, pane: Size): Pose {
+/**
+ * As wide as the pane where that can be read; from the upper left, where packets come in. `type` is how much larger
+ * than usual the window's type is.
+ */
+export function homePose(drawing: Size, pane: Size, type = 1): Pose {
   const wide = (pane.width - 2 * MARGIN) / Math.max(1, drawing.width)
-  return { x: MARGIN, y: MARGIN, scale: Math.max(LEAST_HOME_SCALE, Math.min(MOST_HOME_SCALE, wide)) }
+  const scale = Math.max(LEAST_HOME_SCALE * type, Math.min(MOST_HOME_SCALE * type, wide))
+  return { x: MARGIN, y: MARGIN, scale }
 }
 
 /** All of the drawing, in the middle of the pane. */

@@ -25,7 +25,10 @@ export class PathFeed {
   index = $state.raw<ChainIndex | undefined>()
   /** Why there are no rules or no numbers. */
   problem = $state<string | undefined>()
-  #asked = 0
+  /** Counts the nodes that were shown: an answer about another one is dropped. */
+  #shown = 0
+  #reading = false
+  #wanted: { connection: LabConnection; target: string } | undefined
 
   /** Forgets everything: another node is shown. */
   clear(): void {
@@ -34,22 +37,27 @@ export class PathFeed {
     this.ruleCounts = undefined
     this.index = undefined
     this.problem = undefined
-    this.#asked += 1
+    this.#shown += 1
   }
 
+  /** Reads anew. While one reading is under way, any number of wishes make one more. */
   async readRules(connection: LabConnection, target: string): Promise<void> {
-    this.#asked += 1
-    const asked = this.#asked
-    try {
-      const rules = await connection.request('rules/read', { target })
-      if (asked === this.#asked) this.#takeRules(rules)
-    } catch (error) {
-      if (asked === this.#asked) this.problem = messageOf(error)
+    const wanted = { connection, target }
+    if (this.#reading) {
+      this.#wanted = wanted
+      return
     }
+    this.#reading = true
+    for (let next: typeof wanted | undefined = wanted; next; next = this.#wanted) {
+      this.#wanted = undefined
+      await this.#read(next.connection, next.target)
+    }
+    this.#reading = false
   }
 
   /** Gives back the end of it. */
   sampleHooks(connection: LabConnection, target: string): () => void {
+    this.cells.rebase()
     return subscribe(connection, 'hooks/subscribe', { target, intervalMs: INTERVAL_MS }, 'hooks/sample', {
       take: ({ cells }) => this.#takeCells(cells),
       failed: (error) => {
@@ -65,19 +73,32 @@ export class PathFeed {
     table: string,
     chains: readonly string[],
   ): () => void {
+    this.rows.rebase(`${table} `)
     const wish = { target, table, chains, intervalMs: INTERVAL_MS }
     return subscribe(connection, 'counters/subscribe', wish, 'counters/sample', {
       take: ({ chains: listings }) => {
         for (const { chain, rules } of listings)
           rules.forEach(({ text, counters: { packets, bytes } }, at) => {
             const id = `${table} ${chain} ${at + 1}`
-            this.rows.take(id, { packets: BigInt(packets), bytes: BigInt(bytes) }, text)
+            // KUBE-SERVICES may have 10,000 rules of which twelve are drawn.
+            if (this.rows.has(id))
+              this.rows.take(id, { packets: BigInt(packets), bytes: BigInt(bytes) }, text)
           })
       },
       failed: (error) => {
         this.problem = messageOf(error)
       },
     })
+  }
+
+  async #read(connection: LabConnection, target: string): Promise<void> {
+    const shown = this.#shown
+    try {
+      const rules = await connection.request('rules/read', { target })
+      if (shown === this.#shown) this.#takeRules(rules)
+    } catch (error) {
+      if (shown === this.#shown) this.problem = messageOf(error)
+    }
   }
 
   #takeRules(rules: TargetRules): void {

@@ -11,7 +11,7 @@ import { quoteWord } from '../../src-main/domain/iptables/rule-words.ts'
 /** One condition of a rule: its words as iptables-save writes them, and what they ask for. */
 export interface RuleMatch {
   readonly written: string
-  /** Empty where the words ask for nothing, as a comment does. */
+  /** Empty where the words ask for nothing more, as `-m tcp` behind `-p tcp`. */
   readonly parts: readonly ExplanationPart[]
 }
 
@@ -38,10 +38,11 @@ export function readMatches(text: string): RuleMatch[] {
     found.push({ written: fragment.negated ? '! -f' : '-f', parts: meaningOf({ fragment }) })
   }
   for (const match of spec.matches) {
+    // Somebody's words about the rule, which ask nothing of a packet.
+    if (match.name === 'comment') continue
     // `-m tcp --dport 80` names no protocol of its own, and `-m tcp` alone says what `-p tcp` has said.
     const isImplied = match.name === spec.protocol?.value && match.options.length === 0
-    const isComment = match.name === 'comment'
-    const parts = isImplied || isComment ? [] : meaningOf({ matches: [match] })
+    const parts = isImplied ? [] : meaningOf({ matches: [match] })
     found.push({ written: matchText(match), parts })
   }
   return found

@@ -1,3 +1,4 @@
+import { tick } from 'svelte'
 import { LabError } from '../../src-main/contract/errors.ts'
 import type { TargetId } from '../../src-main/contract/lab-contract.ts'
 import type { LabConnection } from '../../src-main/contract/rpc.ts'
@@ -27,9 +28,8 @@ export class DockState {
   readonly #early = new Map<number, string>()
   readonly #claiming = new Set<TerminalTab>()
   #lastId = 0
-  /** Commands for shells that have not written their prompt yet. */
+  /** Keys for shells that have not written their prompt yet. */
   readonly #awaitingPrompt = new Map<TerminalTab, string>()
-  #focusWanted: TerminalTab | undefined
 
   /**
    * Shows a terminal in a target: one that is there already, or a new one. A command gets a terminal of its own
@@ -67,7 +67,8 @@ export class DockState {
   /** What the keyboard sends to a terminal. One that has ended takes Enter as the wish for a new shell. */
   send(tab: TerminalTab, data: string): void {
     if (tab.stream !== undefined) this.#ask('streams/write', { stream: tab.stream, data })
-    else if (tab.ended && data.includes('\r')) void this.#start(tab)
+    else if (!tab.ended) this.#awaitingPrompt.set(tab, (this.#awaitingPrompt.get(tab) ?? '') + data)
+    else if (data.includes('\r')) void this.#start(tab)
   }
 
   resized(tab: TerminalTab): void {
@@ -123,11 +124,6 @@ export class DockState {
     if (this.sides.shown.includes(tab.id)) this.sides = selectTab(this.sides, tab.id)
   }
 
-  /** A terminal's screen has come into the window; gives it the keyboard where that was asked for. */
-  mounted(tab: TerminalTab): void {
-    if (this.#focusWanted === tab) this.#focus(tab)
-  }
-
   /** Brings the terminals of a lab into the window. Returns the function that leaves them. */
   connect(connection: LabConnection, lab: string): () => void {
     this.#connection = connection
@@ -175,7 +171,7 @@ export class DockState {
       shown.length > 0
         ? { shown, focused: Math.min(remembered?.focused ?? 0, shown.length - 1) }
         : { shown: first === undefined ? [] : [first], focused: 0 }
-    this.#focusWanted = this.active
+    if (this.active) this.#focus(this.active)
     for (const tab of tabs) void (tab.stream === undefined ? this.#start(tab) : this.#attach(tab))
   }
 
@@ -262,9 +258,11 @@ export class DockState {
     return tab
   }
 
+  /** Once it is to be seen: what is hidden takes no keyboard. */
   #focus(tab: TerminalTab): void {
-    this.#focusWanted = tab.size ? undefined : tab
-    tab.focus()
+    void tick().then(() => {
+      if (tab === this.active) tab.focus()
+    })
   }
 
   /** For requests whose failure shows itself: the stream's end, or the connection's. */

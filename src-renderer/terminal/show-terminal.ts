@@ -6,6 +6,7 @@ import { untrack } from 'svelte'
 import type { Attachment } from 'svelte/attachments'
 import { frameCommand } from '../frame/keys.ts'
 import type { DockState } from './dock-state.svelte.ts'
+import { requestLine } from './suggestions.ts'
 import type { TerminalTab } from './terminal-tab.svelte.ts'
 import { xtermTheme } from './xterm-theme.ts'
 
@@ -56,7 +57,7 @@ function openTerminal(element: HTMLElement, { tab, dock, onControls, onSearch }:
   const search = new SearchAddon()
   terminal.loadAddon(fit)
   terminal.loadAddon(search)
-  terminal.loadAddon(new WebLinksAddon((_event, address) => window.open(address, '_blank', 'noopener')))
+  terminal.loadAddon(new WebLinksAddon((_event, address) => dock.type(tab.target, requestLine(address))))
   terminal.open(element)
 
   const refit = (): void => {
@@ -121,7 +122,6 @@ function openTerminal(element: HTMLElement, { tab, dock, onControls, onSearch }:
     frame = requestAnimationFrame(refit)
   })
   resizes.observe(element)
-  dock.mounted(tab)
   return () => {
     resizes.disconnect()
     cancelAnimationFrame(frame)

@@ -5,6 +5,13 @@ import { targetKind, targetName } from './target-words.ts'
 
 const AT_MOST = 4
 
+/**
+ * What a click on an address in a terminal types: the lab's addresses lead nowhere in a browser outside it. The
+ * address is any program's output, so that the shell must take it as one plain word.
+ */
+export const requestLine = (address: string): string =>
+  /^[\w:/.[\]-]+$/.test(address) ? `curl ${address}` : `curl '${address.replaceAll("'", '%27')}'`
+
 /** Commands worth trying in a target, made from what the lab has. */
 export function suggestCommands(
   target: TargetId,

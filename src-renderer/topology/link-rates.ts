@@ -18,6 +18,9 @@ interface Sample {
 /** Rates are means over about this long: a single curl stays readable. */
 export const RATE_WINDOW_MS = 2000
 
+/** Without an answer for longer than this the lab has seen nothing move: it tells only what is new. */
+const STILL_AFTER_MS = 1300
+
 /** Keeps as many samples as the rates need. */
 export class RateWindow {
   #samples: Sample[] = []
@@ -25,43 +28,73 @@ export class RateWindow {
   /** The rates with this sample in; a link that was not there before has none yet. */
   add(atMs: number, links: readonly LinkCounters[]): ReadonlyMap<string, LinkRate> {
     const last = this.#samples.at(-1)
-    if (last && atMs <= last.atMs) this.#samples = [] // another lab, or its clock was set
-    const sample = { atMs, links: new Map(links.map((link) => [link.id, link])) }
-    this.#samples.push(sample)
-    while (this.#samples.length > 2 && atMs - (this.#samples[1]?.atMs ?? atMs) >= RATE_WINDOW_MS)
+    if (last && atMs <= last.atMs) this.#samples = [] // another lab
+    this.#samples.push({ atMs, links: new Map(links.map((link) => [link.id, link])) })
+    while ((this.#samples[1]?.atMs ?? Number.POSITIVE_INFINITY) <= atMs - RATE_WINDOW_MS)
       this.#samples.shift()
+    return this.#rates(atMs, true)
+  }
+
+  /** The rates so long after the last sample, if nothing has moved since. */
+  later(sinceMs: number): ReadonlyMap<string, LinkRate> {
+    const last = this.#samples.at(-1)
+    return last ? this.#rates(last.atMs + sinceMs, false) : new Map()
+  }
+
+  #rates(nowMs: number, isNew: boolean): ReadonlyMap<string, LinkRate> {
+    const last = this.#samples.at(-1)
     return new Map(
-      links.flatMap((link): [string, LinkRate][] => {
-        const rate = this.#rate(link, atMs)
+      [...(last?.links.values() ?? [])].flatMap((link): [string, LinkRate][] => {
+        const rate = this.#rate(link, nowMs, isNew)
         return rate ? [[link.id, rate]] : []
       }),
     )
   }
 
-  clear(): void {
-    this.#samples = []
-  }
-
-  #rate(link: LinkCounters, atMs: number): LinkRate | undefined {
-    const earlier = this.#samples.slice(0, -1)
-    const first = earlier.find(({ links }) => isOlder(links.get(link.id), link))
-    const before = earlier.at(-1)?.links.get(link.id)
-    const from = first?.links.get(link.id)
-    if (!first || !from) return undefined
-    const perSecond = (name: keyof LinkCounters): number =>
-      (difference(link[name], from[name]) * 1000) / (atMs - first.atMs)
+  #rate(link: LinkCounters, nowMs: number, isNew: boolean): LinkRate | undefined {
+    const known = this.#samples.filter(({ links }) => isOlder(links.get(link.id), link))
+    const since = Math.max(known[0]?.atMs ?? nowMs, nowMs - RATE_WINDOW_MS)
+    if (known.length < 2) return undefined
+    const next = known.findIndex(({ atMs }) => atMs > since)
+    const before = known[Math.max(0, next - 1)]
+    const after = known[next] ?? known.at(-1)
+    if (!before || !after) return undefined
+    // Where nothing came for a while, what the next sample tells happened shortly before it.
+    const beforeMs = after.atMs - before.atMs > STILL_AFTER_MS ? after.atMs - 500 : before.atMs
+    const part = Math.min(1, Math.max(0, (since - beforeMs) / Math.max(1, after.atMs - beforeMs)))
+    const perSecond = (name: keyof LinkCounters): number => {
+      const from = gone(link, before, name)
+      const to = next === -1 ? 0 : gone(link, after, name)
+      return ((from + (to - from) * (next === -1 ? 1 : part)) * 1000) / (nowMs - since)
+    }
+    const previous = this.#samples.at(-2)?.links.get(link.id)
     return {
       rxPackets: perSecond('rxPackets'),
       txPackets: perSecond('txPackets'),
       rxBytes: perSecond('rxBytes'),
       txBytes: perSecond('txBytes'),
       fresh:
-        before && isOlder(before, link)
-          ? difference(link.rxPackets, before.rxPackets) + difference(link.txPackets, before.txPackets)
+        isNew && isOlder(previous, link)
+          ? difference(link.rxPackets, previous.rxPackets) + difference(link.txPackets, previous.txPackets)
           : 0,
     }
   }
 }
+
+/** What a link has counted since a sample that knows it. */
+function gone(now: LinkCounters, { links }: Sample, name: keyof LinkCounters): number {
+  const then = links.get(now.id)
+  return then ? difference(now[name], then[name]) : 0
+}
+
+/** What the other end of the same cable sees. */
+export const reversed = (rate: LinkRate): LinkRate => ({
+  rxPackets: rate.txPackets,
+  txPackets: rate.rxPackets,
+  rxBytes: rate.txBytes,
+  txBytes: rate.rxBytes,
+  fresh: rate.fresh,
+})
 
 /** Counters only grow; smaller ones are those of an earlier link of the same name. */
 function isOlder(earlier: LinkCounters | undefined, now: LinkCounters): earlier is LinkCounters {

@@ -12,9 +12,12 @@ interface Size {
 
 const ZOOM = { min: 0.3, max: 4 } as const
 
-/** All of the picture in view, never larger than drawn. */
-export function fitView(picture: Size, stage: Size): StageView {
-  const zoom = Math.max(ZOOM.min, Math.min(1, stage.width / picture.width, stage.height / picture.height))
+/** All of the picture in view, at most so large. */
+export function fitView(picture: Size, stage: Size, largest = 1): StageView {
+  const zoom = Math.max(
+    ZOOM.min,
+    Math.min(largest, stage.width / picture.width, stage.height / picture.height),
+  )
   return { x: Math.max(0, (stage.width - picture.width * zoom) / 2), y: 0, zoom }
 }
 

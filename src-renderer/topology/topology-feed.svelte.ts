@@ -1,20 +1,41 @@
 import type { LinkInfo } from '../../src-main/contract/lab-contract.ts'
 import type { LabConnection } from '../../src-main/contract/rpc.ts'
 import type { LabState } from '../lab-state.svelte.ts'
-import { type LinkRate, RateWindow } from './link-rates.ts'
+import { type LinkRate, RateWindow, reversed } from './link-rates.ts'
 
 const SAMPLE_MS = 500
 /** Links change without the lab's doing, too: somebody types `ip link set eth0 down`. */
 const REREAD_MS = 3000
 
+/** Packets, as decimal strings. */
+export interface LinkTotal {
+  readonly rx: string
+  readonly tx: string
+}
+
 /** The lab's links and their traffic, read while anybody looks. */
 export class TopologyFeed {
   links = $state.raw<readonly LinkInfo[]>([])
   rates = $state.raw<ReadonlyMap<string, LinkRate>>(new Map())
-  /** Packets and bytes since the link stands. */
-  totals = $state.raw<ReadonlyMap<string, { readonly rx: string; readonly tx: string }>>(new Map())
+  /** Since the link stands. */
+  totals = $state.raw<ReadonlyMap<string, LinkTotal>>(new Map())
   state = $state<'loading' | 'ready' | 'failed'>('loading')
   failure = $state('')
+
+  /** Of one end of a cable, from its own counters or, where nobody reads these, from the other end's. */
+  rateOf(link: LinkInfo, peer: LinkInfo | undefined): LinkRate | undefined {
+    const own = this.rates.get(link.id)
+    if (own || !peer) return own
+    const other = this.rates.get(peer.id)
+    return other && reversed(other)
+  }
+
+  totalOf(link: LinkInfo, peer: LinkInfo | undefined): LinkTotal | undefined {
+    const own = this.totals.get(link.id)
+    if (own || !peer) return own
+    const other = this.totals.get(peer.id)
+    return other && { rx: other.tx, tx: other.rx }
+  }
 
   readonly #lab: LabState
   #watchers = 0
@@ -68,6 +89,7 @@ export class TopologyFeed {
 
   #sample(connection: LabConnection): () => void {
     const window = new RateWindow()
+    let lastAt = performance.now()
     let subscription: number | undefined
     let isEnded = false
     const end = (id: number): void => {
@@ -75,11 +97,17 @@ export class TopologyFeed {
     }
     const stopListening = connection.on('links/sample', ({ subscription: of, atMs, links }) => {
       if (of !== subscription) return
+      lastAt = performance.now()
       this.rates = window.add(atMs, links)
       this.totals = new Map(
         links.map(({ id, rxPackets, txPackets }) => [id, { rx: rxPackets, tx: txPackets }]),
       )
     })
+    // The lab is silent while nothing moves; the rates fall all the same.
+    const timer = setInterval(() => {
+      const since = performance.now() - lastAt
+      if (since > SAMPLE_MS * 1.2 && [...this.rates.values()].some(isMoving)) this.rates = window.later(since)
+    }, SAMPLE_MS)
     connection
       .request('links/subscribe', { intervalMs: SAMPLE_MS })
       .then((answer) => {
@@ -92,11 +120,15 @@ export class TopologyFeed {
     return () => {
       isEnded = true
       stopListening()
+      clearInterval(timer)
       this.rates = new Map()
       if (subscription !== undefined) end(subscription)
     }
   }
 }
+
+const isMoving = ({ rxPackets, txPackets, fresh }: LinkRate): boolean =>
+  rxPackets > 0 || txPackets > 0 || fresh > 0
 
 const feeds = new WeakMap<LabState, TopologyFeed>()
 

@@ -41,6 +41,8 @@ export interface NodePlace {
 export interface TopologyLayout {
   readonly width: number
   readonly height: number
+  /** How large all of it may be shown: above 1 where there is little to show. */
+  readonly zoom: number
   readonly detail: Detail
   readonly client: { readonly box: Box; readonly cable: CablePath | undefined; readonly label: Box }
   readonly switch: Box
@@ -107,6 +109,8 @@ const CELLS: Readonly<Record<Detail, CellSize>> = {
   name: { width: 54, maxWidth: 80, height: 18, gap: 4, gutter: 12 },
   mark: { width: 16, maxWidth: 16, height: 16, gap: 3, gutter: 8 },
 }
+/** A picture with few things in it is shown larger. */
+const ENLARGED = [1.4, 1.25, 1.12] as const
 const DETAILS = ['full', 'brief', 'name', 'mark'] as const
 
 const MARGIN = 10
@@ -115,9 +119,9 @@ const CLIENT = { width: 154, height: 40 } as const
 const CLIENT_CABLE = 118
 const SWITCH_HEIGHT = 40
 /** Between the switch and the nodes. */
-const DROP = { min: 46, max: 84 } as const
+const DROP = { min: 46, max: 110 } as const
 const NODE = {
-  minWidth: 152,
+  minWidth: 166,
   maxWidth: 520,
   gap: 14,
   padding: 8,
@@ -128,6 +132,8 @@ const NODE = {
 /** Traffic in two lines; over a node's also the address of its `eth0`. */
 const LABEL = { width: 130, height: 42 } as const
 const CLIENT_LABEL_HEIGHT = 30
+/** Left of the first column, for cables to later rows. */
+const LANE_ROOM = 12
 /** A node's plug is so far from its left corner. */
 const PLUG_INSET = 16
 const BUS_SPACING = 5
@@ -143,15 +149,26 @@ export interface LayoutRequest {
 export function layoutTopology(model: TopologyModel, slots: Slots, request: LayoutRequest): TopologyLayout {
   const scale = request.type / 11
   const room = { width: request.width / scale, height: request.height / scale }
-  let layout = place(model, slots, 'mark', room)
-  for (const detail of DETAILS) {
-    const tried = place(model, slots, detail, room)
-    if (tried.height <= room.height && tried.width <= room.width) {
-      layout = tried
-      break
-    }
-  }
+  const layout = chooseLayout(model, slots, room)
   return scale === 1 ? layout : scaled(layout, scale)
+}
+
+interface Room {
+  readonly width: number
+  readonly height: number
+}
+
+function chooseLayout(model: TopologyModel, slots: Slots, room: Room): TopologyLayout {
+  const tries = [
+    ...ENLARGED.map((zoom) => ['full', zoom] as const),
+    ...DETAILS.map((detail) => [detail, 1] as const),
+  ]
+  for (const [detail, zoom] of tries) {
+    const part = { width: room.width / zoom, height: room.height / zoom }
+    const layout = place(model, slots, detail, part)
+    if (layout.height <= part.height && layout.width <= part.width) return { ...layout, zoom }
+  }
+  return place(model, slots, 'mark', room)
 }
 
 interface Grid {
@@ -169,12 +186,7 @@ interface PlannedNode {
 
 const EMPTY_NODE: NodeSlots = { places: new Map(), capacity: 0 }
 
-function place(
-  model: TopologyModel,
-  slots: Slots,
-  detail: Detail,
-  room: { readonly width: number; readonly height: number },
-): TopologyLayout {
+function place(model: TopologyModel, slots: Slots, detail: Detail, room: Room): TopologyLayout {
   const cell = CELLS[detail]
   const width = Math.max(room.width, MARGIN * 2 + CLIENT.width + CLIENT_CABLE + NODE.minWidth)
   const inner = width - MARGIN * 2
@@ -182,14 +194,15 @@ function place(
   const chunks = chunk(model.nodes, perRow)
   // In several lines the boxes stand in columns, so that cables find a way down between them.
   const columns = chunks.length > 1 ? (chunks[0]?.length ?? 1) : undefined
-  const lines = chunks.map((line) => planLine(line, slots, cell, inner, columns))
+  const indent = columns === undefined ? 0 : LANE_ROOM
+  const lines = chunks.map((line) => planLine(line, slots, cell, inner - indent, columns))
   const lineHeights = lines.map((line) => Math.max(...line.map(({ grid }) => nodeHeight(grid, cell))))
   const gaps = DROP.min * Math.max(0, lines.length - 1)
   const needed =
     MARGIN * 2 + CLIENT.height + DROP.min + lineHeights.reduce((sum, height) => sum + height, 0) + gaps
   const spare = Math.max(0, room.height - needed)
   const drop = Math.min(DROP.max, DROP.min + spare * 0.35)
-  const top = MARGIN + Math.min(40, Math.max(0, (spare - (drop - DROP.min)) * 0.3))
+  const top = MARGIN + Math.max(0, spare - (drop - DROP.min)) * 0.35
   const client: Box = { x: width - MARGIN - CLIENT.width, y: top, ...CLIENT }
   const switchBox: Box = {
     x: MARGIN,
@@ -202,7 +215,7 @@ function place(
   let y = top + CLIENT.height + drop
   lines.forEach((line, row) => {
     const lineWidth = line.reduce((sum, planned) => sum + planned.width, 0) + NODE.gap * (line.length - 1)
-    let x = columns === undefined ? MARGIN + (inner - lineWidth) / 2 : MARGIN
+    let x = columns === undefined ? MARGIN + (inner - lineWidth) / 2 : MARGIN + indent
     const height = lineHeights[row] ?? 0
     const boxes = line.map((planned): Box => {
       const box = { x, y, width: planned.width, height }
@@ -226,6 +239,7 @@ function place(
   return {
     width,
     height,
+    zoom: 1,
     detail,
     client: {
       box: client,

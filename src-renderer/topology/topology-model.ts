@@ -51,10 +51,11 @@ export function buildTopology(
   nodeNames: readonly string[],
 ): TopologyModel {
   const byId = new Map(links.map((link) => [link.id, link]))
+  const farEnds = new Map(links.flatMap((link) => (link.peer === undefined ? [] : [[link.peer, link]])))
   const cableOf = (host: string): Cable | undefined => {
     const near = byId.get(`${host} eth0`)
-    const far = near?.peer === undefined ? undefined : byId.get(near.peer)
-    return near && far ? { id: far.id, near, far } : undefined
+    const far = near && farEnds.get(near.id)
+    return far ? { id: far.id, near, far } : undefined
   }
   const podItems = pods.map((pod): PodItem => {
     const { namespace, name } = pod.metadata

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { NodeProxy, type ProxyView } from '../../src-main/lab/node-proxy.ts'
 import { findIptables, type IptablesTool } from '../../src-main/system/iptables/iptables-tool.ts'
 import type { LabNetwork } from '../../src-main/system/sandbox/lab-network.ts'
 import { buildLargeCluster, buildSlice, plainConfig } from '../domain/kube-proxy/large-cluster.ts'
 import { timed } from './measure.ts'
-import { runProgram } from './open-lab.ts'
+import { runProgram, temporaryFolder } from './open-lab.ts'
 
 /** The bench's program, started with this word first, works in the namespaces that it finds itself in. */
 export const IN_NAMESPACE = '--in-namespace'
@@ -54,7 +53,7 @@ export async function changeOneEndpoint(words: readonly string[]): Promise<Endpo
   }
   const load = await timed(() => proxy.sync(cluster, undefined))
   const rules = texts.join('').match(/^-[AI] /gm)?.length ?? 0
-  const folder = mkdtempSync(join(tmpdir(), 'chainwalk-bench-'))
+  const folder = temporaryFolder()
   const labMs: number[] = []
   const shellMs: number[] = []
   let written = ''

@@ -1,9 +1,8 @@
-import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, copyFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type EndpointChange, IN_NAMESPACE } from './change-one-endpoint.ts'
 import { type Bench, type Measure, median } from './measure.ts'
-import { runProgram } from './open-lab.ts'
+import { runProgram, temporaryFolder } from './open-lab.ts'
 
 const isRoot = process.getuid?.() === 0
 /** An ordinary user without any rights. */
@@ -28,7 +27,7 @@ async function measure(
   endpoints: number,
 ): Promise<Measure[]> {
   const rootless = user !== 'root'
-  const folder = mkdtempSync(join(tmpdir(), 'chainwalk-bench-'))
+  const folder = temporaryFolder()
   try {
     // The checkout may be closed to others.
     const program = join(folder, 'run.js')

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LabConnection } from '../../src-main/contract/rpc.ts'
 import { captureInLab } from '../../src-main/entry/cli/run-in-lab.ts'
@@ -26,10 +27,23 @@ export interface OpenLab {
   close(): Promise<void>
 }
 
+const prefix = `bench-${process.pid}-`
 let serial = 0
 export const labName = (): string => {
   serial += 1
-  return `bench-${process.pid}-${serial}`
+  return `${prefix}${serial}`
+}
+
+/** Ends what a bench that was broken off has left running: a lab that a command started does not end with this. */
+export function endOwnLabs(): void {
+  for (const lab of findLabs()) if (lab.name.startsWith(prefix)) process.kill(lab.pid, 'SIGTERM')
+}
+
+/** A new folder, gone at the latest when this process ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'chainwalk-bench-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return folder
 }
 
 /** A lab started by this process itself, without the command line's own Node. */

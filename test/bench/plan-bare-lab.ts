@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { arrangeForKernel } from '../../src-main/domain/kube-proxy/arrange-for-kernel.ts'
 import { planSync } from '../../src-main/domain/kube-proxy/sync.ts'
@@ -19,10 +18,11 @@ import {
   type Sysctl,
 } from '../../src-main/domain/topology/plan-network.ts'
 import { labNodeConfig } from '../../src-main/lab/node-proxy.ts'
+import { temporaryFolder } from './open-lab.ts'
 
 /** Writes what bare-lab.sh reads into a new folder: the lab's own plans and rules, for this manifest. */
 export function writeBareLab(manifest: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'chainwalk-bench-'))
+  const folder = temporaryFolder()
   const write = (name: string, lines: readonly string[]): void =>
     writeFileSync(join(folder, name), lines.map((line) => `${line}\n`).join(''))
   const attachment = existsSync('/proc/sys/net/bridge/bridge-nf-call-iptables') ? 'bridge' : 'routed'

@@ -5,6 +5,7 @@ import { formatTable } from './format-table.ts'
 import { kill } from './kill.bench.ts'
 import { type Bench, isOver } from './measure.ts'
 import { memory } from './memory.bench.ts'
+import { endOwnLabs } from './open-lab.ts'
 import { packetToSample } from './packet-to-sample.bench.ts'
 import { pods } from './pods.bench.ts'
 import { ruleGeneration } from './rule-generation.bench.ts'
@@ -13,10 +14,11 @@ import { start } from './start.bench.ts'
 
 /** By the word that chooses each. */
 const benches: Readonly<Record<string, Bench>> = {
+  // First, in a heap that no other bench has filled.
+  'rule-generation': ruleGeneration,
   start,
   pods,
   memory,
-  'rule-generation': ruleGeneration,
   'endpoint-change': endpointChange,
   sampling,
   'packet-to-sample': packetToSample,
@@ -47,8 +49,13 @@ async function main(words: readonly string[]): Promise<void> {
 ${over === 0 ? 'no bound is exceeded' : `${over} over the bound`}; the machine's load is ${loadavg()[0]?.toFixed(1)}`)
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    endOwnLabs()
+    process.exit(1)
+  })
 const [, , first = '', ...rest] = process.argv
 if (first === IN_NAMESPACE) console.log(JSON.stringify(await changeOneEndpoint(rest)))
 else await main(process.argv.slice(2))
-// A lab that a failed bench left behind ends with this process.
+// Sockets of labs that have ended may hold the event loop.
 process.exit()

@@ -80,13 +80,17 @@ export interface WebEntry {
 }
 
 /** Runs `chainwalk serve` on a free port until it has printed its link. */
-export async function startServe(args: readonly string[]): Promise<WebEntry> {
+export function startServe(args: readonly string[]): Promise<WebEntry> {
   const { words, folder } = programFor(process.getuid?.() === 0 ? 'root' : 'learner')
-  const [program = '', ...before] = words
-  const child = spawn(program, [...before, 'serve', '--no-open', '--port', '0', ...args], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  return startServer([...words, 'serve', '--no-open', '--port', '0', ...args], { cwd: folder })
+}
+
+/** The same for any command that ends up serving. */
+export async function startServer(
+  [program = '', ...words]: readonly string[],
+  options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
+): Promise<WebEntry> {
+  const child = spawn(program, words, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   let stdout = ''
   let stderr = ''
   const ended = new Promise<number | null>((resolve) => {
@@ -103,7 +107,7 @@ export async function startServe(args: readonly string[]): Promise<WebEntry> {
     })
     child.once('error', reject)
     child.once('close', (code) => {
-      reject(new Error(`chainwalk serve ended with ${code}:\n${stdout}${stderr}`))
+      reject(new Error(`${words.join(' ')} ended with ${code}:\n${stdout}${stderr}`))
     })
   })
   const { origin, searchParams } = new URL(link)

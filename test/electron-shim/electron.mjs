@@ -39,6 +39,7 @@ class App extends EventEmitter {
   isPackaged = false
   commandLine = { hasSwitch: (name) => name === 'no-sandbox' && isRoot }
   isSandboxed = false
+  isEnding = false
   enableSandbox = () => {
     this.isSandboxed = true
   }
@@ -59,6 +60,7 @@ class App extends EventEmitter {
   }
 
   exit = (code = 0) => {
+    this.isEnding = true
     void (async () => {
       await context?.close()
       process.exit(code)
@@ -285,6 +287,7 @@ export class BrowserWindow extends EventEmitter {
   show() {}
   focus() {}
   isMinimized = () => false
+  isDestroyed = () => app.isEnding || this.#page?.isClosed() === true
   getNormalBounds() {
     const { x = 0, y = 0, width, height } = this.#options
     return { x, y, width, height }

@@ -156,7 +156,10 @@ function copyForOthers(): string {
   const copy = mkdtempSync(join(tmpdir(), 'chainwalk-test-'))
   chmodSync(copy, 0o755)
   const packages = ['koffi', '@koromix', 'node-pty', '@lydell'].map((name) => `node_modules/${name}`)
-  for (const part of ['out', 'lab-scripts', 'package.json', ...packages])
+  const built = process.env['CHAINWALK_PROGRAM'] ?? root
+  for (const part of ['out', 'lab-scripts', 'package.json'])
+    cpSync(join(built, part), join(copy, part), { recursive: true, dereference: true })
+  for (const part of packages)
     cpSync(join(root, part), join(copy, part), { recursive: true, dereference: true })
   return copy
 }

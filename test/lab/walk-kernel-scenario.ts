@@ -39,10 +39,19 @@ import { nfnetlinkGroups } from '../../src-main/system/netlink/nfnetlink.ts'
 import { addAddress, addRoute, addVethPair, setLink } from '../../src-main/system/netlink/route-messages.ts'
 import { type NetlinkSocket, openNetlinkSocket } from '../../src-main/system/netlink/socket.ts'
 import { decodeTraceEvent } from '../../src-main/system/trace-monitor/decode-trace.ts'
+import { type Random, randomFrom } from './walk-random-rules.ts'
 
 export interface WalkPlan {
   readonly seed: number
-  readonly sets: readonly { readonly name: string; readonly save: string; readonly packets: number }[]
+  /** No rule set is begun after so long; the report says how many were done. */
+  readonly budgetMs: number
+  readonly sets: readonly {
+    readonly name: string
+    readonly save: string
+    readonly packets: number
+    /** Whether to send later packets of the same connections, too. */
+    readonly later: boolean
+  }[]
 }
 
 export interface WalkReport {
@@ -56,6 +65,8 @@ export interface WalkReport {
   readonly differences: readonly unknown[]
   /** Paths whose frequency does not fit their chance. */
   readonly unlikely: readonly unknown[]
+  /** By rule set: `nat KUBE-SERVICES 3`, the rules that no packet matched. */
+  readonly unmatched: Readonly<Record<string, readonly string[]>>
   readonly overruns: number
 }
 
@@ -92,24 +103,6 @@ const SENDERS: Record<Sender, { readonly in?: string; readonly sources: readonly
 const MARKED_TOS = 4
 const TRACED_TTL = 77
 const EPERM = 1
-
-/** mulberry32: the same packets for the same seed. */
-function randomFrom(seed: number) {
-  let state = seed >>> 0
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = state
-    t = Math.imul(t ^ (t >>> 15), t | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-  return {
-    next,
-    below: (count: number) => Math.floor(next() * count),
-    pick: <T>(items: readonly T[]) => items[Math.floor(next() * items.length)] as T,
-  }
-}
-type Random = ReturnType<typeof randomFrom>
 
 function buildNode(): Record<Sender, number> {
   const sysctl = (name: string, value: string) => writeFileSync(`/proc/sys/net/${name}`, value)
@@ -176,8 +169,17 @@ const TRACE_TABLE = `table inet walk_test {
 }
 `
 
+/** Added first, so that none is missing. */
+const DELETE_TABLES = ['raw', 'mangle', 'nat', 'filter']
+  .map((table) => `table ip ${table}\ndelete table ip ${table}\n`)
+  .join('')
+
 interface Sent {
+  /** The IP header's identification. */
   readonly id: number
+  /** TCP's, as is the acknowledgement. */
+  readonly sequence: number
+  readonly acknowledgement?: number
   readonly sender: Sender
   readonly packet: WalkPacket
 }
@@ -190,22 +192,21 @@ function findTargets(ruleSet: RuleSet) {
   const services: { dst: string; dport: number; protocol: string }[] = []
   for (const rule of ruleSet.tables.flatMap((table) => table.rules)) {
     const spec = readRule(rule)
-    const dport = Number(
-      spec.matches.map((match) => optionOf(match, '--dport')?.values[0]).find((port) => port),
-    )
-    const dst = spec.destination?.value.replace('/32', '')
-    if (dst && !dst.includes('/')) addresses.add(dst)
-    if (Number.isInteger(dport)) ports.add(dport)
-    if (dst && !dst.includes('/') && Number.isInteger(dport))
-      services.push({ dst, dport, protocol: spec.protocol?.value ?? 'tcp' })
-    else if (Number.isInteger(dport))
-      services.push({ dst: '192.168.0.2', dport, protocol: spec.protocol?.value ?? 'tcp' })
+    const written = spec.matches.map((match) => optionOf(match, '--dport')?.values[0]).find((port) => port)
+    const dport = written === undefined ? undefined : Number(written.split(':')[0])
+    const dst = spec.destination && oneOf(spec.destination.value)
+    const protocol = spec.protocol?.value ?? 'tcp'
+    if (dst) addresses.add(dst)
+    if (dport !== undefined) {
+      ports.add(dport)
+      services.push({ dst: dst ?? '192.168.0.2', dport, protocol })
+    }
     const [to, port] = spec.target
       ? (optionOf(spec.target, '--to-destination')?.values[0]?.split(':') ?? [])
       : []
     if (to && addresses.size < 60) addresses.add(to)
     if (port) ports.add(Number(port))
-    const source = spec.source?.value.split('/')[0]
+    const source = spec.source && oneOf(spec.source.value)
     if (source && sources.size < 20) sources.add(source)
   }
   return {
@@ -214,6 +215,12 @@ function findTargets(ruleSet: RuleSet) {
     ports: [...ports].filter((port) => port > 0),
     sources: [...sources],
   }
+}
+
+/** An address that a rule's prefix holds. */
+function oneOf(written: string): string {
+  const [address = '', length = '32'] = written.split('/')
+  return length === '32' ? address : address.replace(/\d+$/, '77')
 }
 
 function near(random: Random, address: string): string {
@@ -312,7 +319,7 @@ function checksum(bytes: Buffer, start = 0): number {
   return ~sum & 0xffff
 }
 
-function encode({ id, packet }: Sent): Buffer {
+function encode({ id, sequence, acknowledgement, packet }: Sent): Buffer {
   const protocol = { tcp: 6, udp: 17, icmp: 1 }[packet.protocol] ?? 0
   const body = Buffer.alloc(packet.protocol === 'tcp' ? 20 : 8)
   if (packet.protocol === 'icmp') {
@@ -322,7 +329,8 @@ function encode({ id, packet }: Sent): Buffer {
     body.writeUInt16BE(packet.sport ?? 0, 0)
     body.writeUInt16BE(packet.dport ?? 0, 2)
     if (packet.protocol === 'tcp') {
-      body.writeUInt32BE(id * 7919, 4)
+      body.writeUInt32BE(sequence, 4)
+      body.writeUInt32BE(acknowledgement ?? 0, 8)
       body[12] = 5 << 4
       body[13] = (packet.tcpFlags ?? []).reduce((bits, flag) => bits | FLAG_BITS[flag], 0)
       body.writeUInt16BE(1024, 14)
@@ -482,120 +490,253 @@ function differences(path: WalkPath, seen: readonly SeenHop[]): string | undefin
   return undefined
 }
 
+/** A sent packet whose way was told right. */
+interface Judged {
+  readonly one: Sent
+  readonly path: WalkPath
+}
+
+/** All packets of one rule set. */
+class Comparison {
+  readonly #name: string
+  readonly #ruleSet: RuleSet
+  readonly #handles: Handles
+  readonly #matched = new Set<string>()
+  readonly #recent: Map<string, Set<string>>
+  readonly #fit = new Map<string, { expected: number; variance: number; observed: number }>()
+  readonly #isLarge: boolean
+
+  constructor(name: string, ruleSet: RuleSet) {
+    this.#name = name
+    this.#ruleSet = ruleSet
+    this.#handles = readHandles(nft, ruleSet)
+    // Lists of an equal name outlive the rule set before, entries and all.
+    const folder = '/proc/net/xt_recent'
+    const lists = existsSync(folder) ? readdirSync(folder) : []
+    this.#recent = new Map(
+      lists.map((list) => [
+        list,
+        new Set(readFileSync(`${folder}/${list}`, 'utf8').match(/(?<=^src=)[\d.]+/gm) ?? []),
+      ]),
+    )
+    this.#isLarge = ruleSet.tables.some(({ rules }) => rules.length > 400)
+  }
+
+  sendAndJudge(batch: readonly Sent[]): Judged[] {
+    const events: TraceEvent[] = []
+    const sent = batch.filter((one, i) => {
+      const bytes = encode(one)
+      const address = internetSocketAddress(one.packet.dst, 0)
+      const length = sendto(sockets[one.sender], bytes, bytes.length, 0, address, address.length)
+      // A packet that a rule drops on OUTPUT is refused with EPERM.
+      const isSent = Number(length) >= 0 || lastErrno() === EPERM
+      if (!isSent) this.#tell(one, { problem: `sendto: errno ${lastErrno()}` })
+      if (i % 20 === 19) drain(trace, events)
+      return isSent
+    })
+    for (let quiet = 0; quiet < 3; quiet = drain(trace, events) ? 0 : quiet + 1) sleep(2)
+    const grouped = groupEvents(events)
+    return sent.flatMap((one) => {
+      const path = this.#judge(one, seenHops(grouped.get(one.id) ?? [], this.#handles))
+      return path ? [{ one, path }] : []
+    })
+  }
+
+  #judge(one: Sent, seen: readonly SeenHop[]): WalkPath | undefined {
+    totals.packets++
+    totals.hops += seen.length
+    const places = new Set(seen.map(({ at }) => at.split(' ').slice(0, 3).join(' ')))
+    for (const place of places) this.#matched.add(place)
+    const options: WalkOptions = this.#isLarge
+      ? { choose: ({ at }) => places.has(`${at?.table} ${at?.chain} ${at?.rule}`) }
+      : { maxPaths: 2000 }
+    const recentLists = Object.fromEntries(
+      [...this.#recent].map(([list, addresses]) => [
+        list,
+        [...addresses].map((address) => ({ address, seenSecondsAgo: [0] })),
+      ]),
+    )
+    const walk: Walk = walkRuleset(this.#ruleSet, one.packet, { ...context, recentLists }, options)
+    if (walk.paths.length > 1) totals.branching++
+    const found = walk.paths.find((path) => differences(path, seen) === undefined)
+    const sum = walk.paths.reduce((total, path) => total + path.chance.value, 0)
+    const isConditional = walk.paths.some((path) => path.isConditional)
+    const isComplete = this.#isLarge || isConditional || Math.abs(sum - 1) < 1e-9
+    const [closest] = walk.paths
+    if (!found || found.chance.value <= 0 || !isComplete) {
+      this.#tell(one, {
+        problem: found ? `chances add up to ${sum}` : closest && differences(closest, seen),
+        kernel: seen.map(({ at }) => at),
+        walk: closest && walkedHops(closest).map(({ at }) => at),
+        outcome: closest?.outcome,
+        paths: walk.paths.length,
+      })
+      return undefined
+    }
+    ends[found.outcome.kind] = (ends[found.outcome.kind] ?? 0) + 1
+    this.#remember(found)
+    if (!this.#isLarge && !isConditional && walk.paths.length > 1) this.#count(walk.paths, found)
+    return found
+  }
+
+  #tell(one: Sent, problem: Readonly<Record<string, unknown>>): void {
+    totals.wrong++
+    if (wrong.length < 20) wrong.push({ set: this.#name, packet: one.packet, ...problem })
+  }
+
+  /** What `-m recent --set` noted is there for the next packet. */
+  #remember(path: WalkPath): void {
+    for (const step of path.steps) {
+      if (step.kind !== 'rule' || !step.text.includes('-m recent')) continue
+      const list = / --name (\S+)/.exec(step.text)?.[1]
+      if (list && step.text.includes('--set')) this.#recent.get(list)?.add(step.packet.src)
+    }
+  }
+
+  #count(paths: readonly WalkPath[], found: WalkPath): void {
+    for (const path of paths) {
+      const key = walkedHops(path)
+        .map(({ at }) => at)
+        .filter((at) => at.includes('KUBE-SEP-'))
+        .join()
+      const chance = path.chance.value
+      const known = this.#fit.get(key) ?? { expected: 0, variance: 0, observed: 0 }
+      this.#fit.set(key, {
+        expected: known.expected + chance,
+        variance: known.variance + chance * (1 - chance),
+        observed: known.observed + (path === found ? 1 : 0),
+      })
+    }
+  }
+
+  /** Five standard deviations away: once in two million. */
+  unlikely(): unknown[] {
+    return [...this.#fit]
+      .filter(
+        ([, { expected, variance, observed }]) => Math.abs(observed - expected) > 5 * Math.sqrt(variance) + 1,
+      )
+      .map(([key, counts]) => ({ set: this.#name, key, ...counts }))
+  }
+
+  /** The rules that no packet matched. */
+  unmatched(): string[] {
+    return [...this.#handles].flatMap(([chain, handles]) =>
+      [...handles.values()].map((rule) => `${chain} ${rule}`).filter((place) => !this.#matched.has(place)),
+    )
+  }
+}
+
+/** Packets of connections that conntrack knows: sent again before any answer, answered, and sent once more. */
+function compareLater(comparison: Comparison, judged: readonly Judged[]): void {
+  const known = judged.filter(({ one: { packet }, path }) => {
+    const isOpening = packet.protocol === 'udp' || packet.tcpFlags?.join() === 'SYN'
+    const isMasqueraded = path.packet.src !== packet.src || path.packet.sport !== packet.sport
+    // Nobody else can send to 127.0.0.1.
+    if (packet.src.startsWith('127.')) return false
+    return (
+      isOpening && !isMasqueraded && path.outcome.kind === 'forwarded' && path.packet.in !== path.packet.out
+    )
+  })
+  const connectionOf = ({ one: { packet }, path }: Judged) => {
+    const isTranslated = path.packet.dst !== packet.dst || path.packet.dport !== packet.dport
+    const destination = { address: path.packet.dst, port: path.packet.dport }
+    return { dnat: isTranslated, snat: false, ...(isTranslated ? { destination } : {}) }
+  }
+  const again =
+    (state: 'new' | 'established') =>
+    (before: Judged): Sent => ({
+      ...before.one,
+      id: takeId(),
+      packet: { ...before.one.packet, ctState: state, connection: connectionOf(before) },
+    })
+  comparison.sendAndJudge(known.map(again('new')))
+  const answers = known.flatMap(({ one: { packet, sequence }, path }): Sent[] => {
+    const sender = ({ cni0: 'pod', eth0: 'client', eth1: 'peer' } as const)[path.packet.out]
+    if (!sender) return []
+    const { dnat } = connectionOf({ one: { packet, sequence, id: 0, sender }, path })
+    const { mark: _, owner: __, ...common } = packet
+    return [
+      {
+        id: takeId(),
+        sender,
+        sequence: 1,
+        acknowledgement: (sequence + 1) >>> 0,
+        packet: {
+          ...common,
+          in: path.packet.out,
+          src: path.packet.dst,
+          sport: path.packet.dport,
+          dst: packet.src,
+          dport: packet.sport ?? 0,
+          tos: 0,
+          ctState: 'established',
+          ...(packet.protocol === 'tcp' ? { tcpFlags: ['SYN', 'ACK'] } : {}),
+          connection: {
+            direction: 'reply',
+            dnat,
+            snat: false,
+            ...(dnat ? { source: { address: packet.dst, port: packet.dport ?? 0 } } : {}),
+          },
+        },
+      },
+    ]
+  })
+  comparison.sendAndJudge(answers)
+  // The far ends are no real ones: they reset a TCP connection that they know nothing of.
+  comparison.sendAndJudge(known.filter(({ one }) => one.packet.protocol === 'udp').map(again('established')))
+}
+
+const totals = { packets: 0, hops: 0, branching: 0, wrong: 0 }
+const ends: Record<string, number> = {}
+const wrong: unknown[] = []
+let lastId = 0
+
+function takeId(): number {
+  lastId = (lastId % 65000) + 1
+  return lastId
+}
+
+const sockets = buildNode()
+execFileSync('nft', ['-f', '-'], { input: TRACE_TABLE, env })
+const trace = openNetlinkSocket('netfilter', { isBlocking: false, receiveBufferBytes: 64 * 1024 * 1024 })
+trace.join(nfnetlinkGroups.trace)
+const nft = openNetlinkSocket('netfilter')
+
 function main(): void {
   const plan = JSON.parse(readFileSync(process.argv[2] as string, 'utf8')) as WalkPlan
-  const sockets = buildNode()
-  execFileSync('nft', ['-f', '-'], { input: TRACE_TABLE, env })
-  const trace = openNetlinkSocket('netfilter', { isBlocking: false, receiveBufferBytes: 64 * 1024 * 1024 })
-  trace.join(nfnetlinkGroups.trace)
-  const nft = openNetlinkSocket('netfilter')
   const random = randomFrom(plan.seed)
-  const totals = { packets: 0, hops: 0, branching: 0, wrong: 0 }
-  const ends: Record<string, number> = {}
-  const wrong: unknown[] = []
   const unlikely: unknown[] = []
-  let nextId = 0
-
+  const unmatched: Record<string, string[]> = {}
+  const deadline = performance.now() + plan.budgetMs
+  let done = 0
   for (const set of plan.sets) {
+    if (performance.now() > deadline) break
+    done++
     const { ruleSet, problems } = parseSave(set.save)
     if (!ruleSet) throw new Error(`${set.name}: ${JSON.stringify(problems[0])}`)
+    // A restore leaves the tables that it does not name.
+    execFileSync('nft', ['-f', '-'], { input: DELETE_TABLES, env })
     execFileSync('iptables-nft-restore', [], { input: set.save, env })
-    const lists = existsSync('/proc/net/xt_recent') ? readdirSync('/proc/net/xt_recent') : []
-    for (const list of lists) writeFileSync(`/proc/net/xt_recent/${list}`, '/')
-    const handles = readHandles(nft, ruleSet)
-    const recent = new Map(lists.map((list) => [list, new Set<string>()]))
+    const comparison = new Comparison(set.name, ruleSet)
     const targets = findTargets(ruleSet)
-    const isLarge = ruleSet.tables.some(({ rules }) => rules.length > 400)
-    const fit = new Map<string, { expected: number; variance: number; observed: number }>()
     for (let left = set.packets; left > 0; left -= 100) {
-      const sent: Sent[] = []
-      const events: TraceEvent[] = []
-      for (let i = 0; i < Math.min(left, 100); i++) {
-        nextId = (nextId % 65000) + 1
-        const one: Sent = { id: nextId, ...makePacket(random, targets) }
-        const bytes = encode(one)
-        const address = internetSocketAddress(one.packet.dst, 0)
-        const length = sendto(sockets[one.sender], bytes, bytes.length, 0, address, address.length)
-        // A packet that a rule drops on OUTPUT is refused with EPERM.
-        if (Number(length) < 0 && lastErrno() !== EPERM) {
-          wrong.push({ set: set.name, packet: one.packet, problem: `sendto: errno ${lastErrno()}` })
-          totals.wrong++
-          continue
-        }
-        sent.push(one)
-        if (i % 20 === 19) drain(trace, events)
-      }
-      for (let quiet = 0; quiet < 3; quiet = drain(trace, events) ? 0 : quiet + 1) sleep(2)
-      const grouped = groupEvents(events)
-      for (const one of sent) {
-        const seen = seenHops(grouped.get(one.id) ?? [], handles)
-        totals.packets++
-        totals.hops += seen.length
-        const places = new Set(seen.map(({ at }) => at.split(' ').slice(0, 3).join(' ')))
-        const options: WalkOptions = isLarge
-          ? { choose: ({ at }) => places.has(`${at?.table} ${at?.chain} ${at?.rule}`) }
-          : { maxPaths: 2000 }
-        const recentLists = Object.fromEntries(
-          [...recent].map(([list, addresses]) => [
-            list,
-            [...addresses].map((address) => ({ address, seenSecondsAgo: [0] })),
-          ]),
-        )
-        const walk: Walk = walkRuleset(ruleSet, one.packet, { ...context, recentLists }, options)
-        const found = walk.paths.find((path) => differences(path, seen) === undefined)
-        const sum = walk.paths.reduce((total, path) => total + path.chance.value, 0)
-        const isComplete =
-          isLarge || walk.paths.some((path) => path.isConditional) || Math.abs(sum - 1) < 1e-9
-        if (walk.paths.length > 1) totals.branching++
-        if (!found || found.chance.value <= 0 || !isComplete) {
-          totals.wrong++
-          const closest = walk.paths[0]
-          if (wrong.length < 20)
-            wrong.push({
-              set: set.name,
-              packet: one.packet,
-              problem: found ? `chances add up to ${sum}` : closest && differences(closest, seen),
-              kernel: seen.map(({ at }) => at),
-              walk: closest && walkedHops(closest).map(({ at }) => at),
-              outcome: closest?.outcome,
-              paths: walk.paths.length,
-            })
-          continue
-        }
-        ends[found.outcome.kind] = (ends[found.outcome.kind] ?? 0) + 1
-        for (const step of found.steps) {
-          if (step.kind !== 'rule' || !step.text.includes('-m recent')) continue
-          const list = / --name (\S+)/.exec(step.text)?.[1]
-          if (list && step.text.includes('--set')) recent.get(list)?.add(step.packet.src)
-        }
-        if (isLarge || walk.paths.length < 2 || found.isConditional) continue
-        for (const path of walk.paths) {
-          const key = walkedHops(path)
-            .map(({ at }) => at)
-            .filter((at) => at.includes('KUBE-SEP-'))
-            .join()
-          const chance = path.chance.value
-          const known = fit.get(key) ?? { expected: 0, variance: 0, observed: 0 }
-          fit.set(key, {
-            expected: known.expected + chance,
-            variance: known.variance + chance * (1 - chance),
-            observed: known.observed + (path === found ? 1 : 0),
-          })
-        }
-      }
+      const batch = Array.from({ length: Math.min(left, 100) }, (): Sent => {
+        const id = takeId()
+        return { id, sequence: (id * 7919) >>> 0, ...makePacket(random, targets) }
+      })
+      const judged = comparison.sendAndJudge(batch)
+      if (set.later) compareLater(comparison, judged)
     }
-    for (const [key, { expected, variance, observed }] of fit) {
-      // Five standard deviations: once in two million.
-      if (Math.abs(observed - expected) > 5 * Math.sqrt(variance) + 1)
-        unlikely.push({ set: set.name, key, expected, observed })
-    }
+    unlikely.push(...comparison.unlikely())
+    unmatched[set.name] = comparison.unmatched()
   }
   const report: WalkReport = {
     ...totals,
     ends,
-    sets: plan.sets.length,
+    sets: done,
     differences: wrong,
     unlikely,
+    unmatched,
     overruns,
   }
   process.stdout.write(JSON.stringify(report))

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { build } from 'vite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { WalkPlan, WalkReport } from './walk-kernel-scenario.ts'
+import { randomFrom, randomSave } from './walk-random-rules.ts'
 
 const root = join(import.meta.dirname, '../..')
 const PATH = `${process.env['PATH']}:/usr/sbin:/sbin`
@@ -31,7 +32,7 @@ function whatIsMissing(): string | undefined {
 /** Every match and target that the walk knows and no golden has, each on its own way through the chains. */
 const FOREIGN = readFileSync(join(import.meta.dirname, 'walk-kernel.save'), 'utf8')
 
-function planSets(): WalkPlan['sets'] {
+function planSets(seed: number): WalkPlan['sets'] {
   const folder = join(root, 'test/golden')
   const goldens = readdirSync(folder)
     .map((name) => ({ name, file: join(folder, name, 'expected.save') }))
@@ -39,12 +40,26 @@ function planSets(): WalkPlan['sets'] {
     .map(({ name, file }) => ({ name, save: readFileSync(file, 'utf8') }))
     // An ordinary user's one call of iptables-restore takes some 300 rules.
     .filter(({ save }) => isRoot || save.split('\n').length < 250)
+  // On a busy machine not all get their turn: the varied ones come first, the others mixed.
+  const isRich = ({ name }: { name: string }): boolean => /^(001|097|058|052|133)/.test(name)
+  const others = [
+    ...goldens.map((golden) => ({ ...golden, packets: 40, later: true })),
+    ...Array.from({ length: 30 }, (_, i) => ({
+      name: `random ${seed * 1000 + i}`,
+      save: randomSave(seed * 1000 + i),
+      packets: 60,
+      later: false,
+    })),
+  ]
+  const { next } = randomFrom(seed)
+  const mixed = others
+    .map((set) => ({ set, at: next() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ set }) => set)
   return [
-    ...goldens.map((golden) => ({ ...golden, packets: 100 })),
-    ...goldens
-      .filter(({ name }) => /^(001|097|058|052|133)/.test(name))
-      .map((golden) => ({ ...golden, packets: 600 })),
-    { name: 'foreign', save: FOREIGN, packets: 2000 },
+    { name: 'foreign', save: FOREIGN, packets: 1500, later: false },
+    ...goldens.filter(isRich).map((golden) => ({ ...golden, packets: 300, later: true })),
+    ...mixed,
   ]
 }
 
@@ -74,7 +89,7 @@ test('walk and kernel agree on every hop of thousands of random packets', { time
   if (missing !== undefined && !process.env['CI']) skip(missing)
   expect(missing).toBeUndefined()
   const seed = Number(process.env['WALK_SEED'] ?? 1)
-  const plan: WalkPlan = { seed, sets: planSets() }
+  const plan: WalkPlan = { seed, budgetMs: 45_000, sets: planSets(seed) }
   writeFileSync(join(folder, 'plan.json'), JSON.stringify(plan))
   const [command = '', ...args] = [
     ...wayIn,
@@ -88,8 +103,16 @@ test('walk and kernel agree on every hop of thousands of random packets', { time
   expect(report.wrong).toBe(0)
   expect(report.unlikely).toEqual([])
   expect(report.overruns).toBe(0)
-  expect(report.packets).toBe(plan.sets.reduce((sum, { packets }) => sum + packets, 0))
-  expect(report.branching).toBeGreaterThan(1000)
+  expect(report.sets).toBeGreaterThan(30)
+  expect(report.packets).toBeGreaterThan(3000)
+  expect(report.branching).toBeGreaterThan(300)
+  // Nothing but a packet with another TTL, and an answer of conntrack's, could match these.
+  expect(report.unmatched['foreign']).toEqual([
+    'raw EARLY 2',
+    'raw EARLY 4',
+    'raw EARLY-2 1',
+    'filter FORWARD 1',
+  ])
   for (const end of ['delivered', 'forwarded', 'dropped', 'rejected', 'unroutable'])
     expect(report.ends[end]).toBeGreaterThan(20)
 })

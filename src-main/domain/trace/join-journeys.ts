@@ -1,7 +1,7 @@
 import { joinPaths, joinSegments, type Path, type Segment } from './join-segments.ts'
 import { joinWalks, type SeenEvent, traceChains } from './join-walks.ts'
 import type { Journey, PacketKind, TraceResult } from './journey.ts'
-import { judgeEnd } from './journey-end.ts'
+import { answersTo, judgeEnd, mayRefuse } from './journey-end.ts'
 import { type JourneyFacts, walkHops } from './journey-hops.ts'
 import { formatTcpFlags, type PacketHeader, protocolName, tcpFlags } from './trace-event.ts'
 
@@ -30,9 +30,9 @@ export function joinJourneys(
     const direction = directionOf(path)
     return { path, connection, direction, kind: kinds.next(path, connection, direction) }
   })
+  const answers = matchRefusals(known)
   const journeys = known.map(({ path, connection, direction, kind }, at): Journey => {
     const { header } = startOf(path)
-    const others = known.filter((other) => other.connection === connection && other.path !== path)
     return {
       id: at + 1,
       connection,
@@ -40,11 +40,7 @@ export function joinJourneys(
       direction,
       kind,
       summary: summarize(header),
-      ...judgeEnd(
-        path,
-        others.map((other) => other.path),
-        facts,
-      ),
+      ...judgeEnd(path, answers.get(path) ?? [], facts),
       hops: walkHops(path, facts),
     }
   })
@@ -81,8 +77,8 @@ function selectPaths(paths: readonly Path[]): OwnPath[] {
   let last = 0
   const own = new Map<Path, number>()
   for (const path of paths.filter(wasSent)) {
-    const entries = entriesOf(path)
-    const names = entries.length > 0 ? entries : [flowOf(path)]
+    // A packet that was dropped leaves no entry behind: sent again, it gets another one.
+    const names = [...entriesOf(path), flowOf(path)]
     const known = names.map((name) => groups.get(name)).find((group) => group !== undefined)
     if (known === undefined) last += 1
     const group = known ?? last
@@ -99,7 +95,7 @@ function selectPaths(paths: readonly Path[]): OwnPath[] {
   return [...own].map(([path, connection]) => ({ path, connection }))
 }
 
-/** Names a flow that no conntrack entry names. */
+/** Names a flow by its sender's own words. */
 function flowOf(path: Path): string {
   const { protocol, source, sourcePort, destination, destinationPort } = startOf(path).header
   return `${protocol} ${source} ${sourcePort} ${destination} ${destinationPort}`
@@ -124,6 +120,22 @@ function orderAt(path: Path, node: string | undefined): number {
 function directionOf(path: Path): Journey['direction'] {
   if (wasSent(path)) return 'request'
   return path.some(({ connection }) => connection?.direction === 'reply') ? 'reply' : 'request'
+}
+
+/** RSTs and ICMP errors by the packet that each one answers: the last one before it that fits. */
+function matchRefusals(paths: readonly OwnPath[]): Map<Path, Path[]> {
+  const answers = new Map<Path, Path[]>()
+  paths.forEach(({ path, connection }, at) => {
+    const { header } = startOf(path)
+    if (!mayRefuse(header)) return
+    for (let before = at - 1; before >= 0; before -= 1) {
+      const earlier = paths[before]
+      if (earlier?.connection !== connection || !answersTo(header, earlier.path)) continue
+      answers.set(earlier.path, [...(answers.get(earlier.path) ?? []), path])
+      return
+    }
+  })
+  return answers
 }
 
 class PacketKinds {

@@ -9,7 +9,11 @@ interface End {
   readonly reason: string
 }
 
-/** How a packet's way ended; `others` are the connection's other packets, among them what answered it. */
+/** Whether a packet can be the answer that says that another one was not wanted: RST, or an ICMP error. */
+export const mayRefuse = ({ tcp, icmp }: PacketHeader): boolean =>
+  tcp ? (tcp.flags & tcpFlags.rst) !== 0 : icmp?.type === 3
+
+/** How a packet's way ended; `others` are the RSTs and ICMP errors that answered it. */
 export function judgeEnd(path: Path, others: readonly Path[], facts: JourneyFacts): End {
   const segment = path.at(-1) ?? path[0]
   const last = segment.walks.at(-1)
@@ -75,17 +79,27 @@ function judgeArrival(
   return { verdict: 'delivered', reason: `it reached ${place}` }
 }
 
+/** Whether an RST or ICMP error answers the packet that went this way. */
+export function answersTo(refusal: PacketHeader, path: Path): boolean {
+  const first = path[0].walks[0]?.packet.header
+  if (!first) return false
+  if (refusal.tcp) {
+    const { tcp } = first
+    if (!tcp || !(tcp.flags & tcpFlags.syn) || tcp.flags & tcpFlags.ack) return false
+    return refusal.tcp.acknowledgement === (tcp.sequence + 1) >>> 0
+  }
+  // An error quotes the packet's IP header: length and identification are its second and third 16 bits.
+  const quoted = [refusal.content.slice(4, 8), refusal.content.slice(8, 12)].map((hex) =>
+    Number.parseInt(hex, 16),
+  )
+  return !first.icmp && quoted[0] === first.length && quoted[1] === first.ipId
+}
+
 /** Whether this packet says that nobody listens where the other one went. */
 function refuses(path: Path, { tcp, destination }: PacketHeader, facts: JourneyFacts): boolean {
-  const first = path[0].walks[0]
-  if (!first) return false
-  const { header } = first.packet
-  if (tcp) {
-    if (!(tcp.flags & tcpFlags.syn) || tcp.flags & tcpFlags.ack || !header.tcp) return false
-    const answersIt = header.tcp.acknowledgement === (tcp.sequence + 1) >>> 0
-    return (header.tcp.flags & tcpFlags.rst) !== 0 && answersIt
-  }
-  return isUnreachable(path, [3]) && facts.hostAt(header.source) === facts.hostAt(destination)
+  if (tcp) return path[0].walks[0]?.packet.header.tcp !== undefined
+  const source = path[0].walks[0]?.packet.header.source ?? ''
+  return isUnreachable(path, [3]) && facts.hostAt(source) === facts.hostAt(destination)
 }
 
 function isUnreachable(path: Path, codes: readonly number[]): boolean {

@@ -54,11 +54,14 @@ function segmentHops(segment: Segment, facts: JourneyFacts): Hop[] {
   return hops
 }
 
+const NAT_TARGETS = new Set(['DNAT', 'SNAT', 'MASQUERADE', 'REDIRECT', 'NETMAP'])
+
 /** Whether the hop is the one that made the packet what it is at the next walk. */
-function changes({ verdict }: Hop, before: HopPacket, after: HopPacket): boolean {
-  if (['DNAT', 'SNAT', 'MASQUERADE', 'REDIRECT', 'NETMAP'].includes(verdict))
-    return addressText(before) !== addressText(after)
-  return verdict === 'MARK' && before.mark !== after.mark && addressText(before) === addressText(after)
+function changes({ verdict, table }: Hop, before: HopPacket, after: HopPacket): boolean {
+  const isMoved = addressText(before) !== addressText(after)
+  // A rule that nobody knows any more shows as ACCEPT.
+  if (NAT_TARGETS.has(verdict) || (table === 'nat' && verdict === 'ACCEPT')) return isMoved
+  return verdict === 'MARK' && before.mark !== after.mark && !isMoved
 }
 
 const addressText = ({ src, dst, sport, dport }: HopPacket): string => `${src} ${sport} ${dst} ${dport}`
@@ -73,13 +76,7 @@ function conntrackHops(walk: Walk, segment: Segment, before: HopPacket, after: H
   const why = isReply
     ? 'conntrack takes back what NAT did to the request'
     : 'conntrack does what the nat table decided for the first packet'
-  const hop = (
-    hook: string,
-    verdict: string,
-    change: string,
-    packet: HopPacket,
-    becomes: HopPacket,
-  ): Hop => ({
+  const hop = (hook: string, change: string, packet: HopPacket, becomes: HopPacket): Hop => ({
     node: shortHost(segment.host),
     hook,
     table: 'conntrack',

@@ -1,4 +1,4 @@
-import type { ChainName, Rule, Table } from '../iptables/rule-set.ts'
+import type { Rule, Table } from '../iptables/rule-set.ts'
 import { rulesByChain } from '../iptables/rule-set.ts'
 import { type MatchSpec, type RuleSpec, readRule, type TargetSpec } from '../iptables/rule-spec.ts'
 import { readConntrack, readMark, readState } from './match-connection.ts'
@@ -27,12 +27,35 @@ import type { NodeFacts } from './walk-context.ts'
 import type { LivePacket } from './walk-packet.ts'
 
 /** A rule with its conditions made ready, for rule sets that many packets are walked over. */
-export interface ReadyRule {
+export class ReadyRule {
   /** From 1 within its chain. */
   readonly number: number
   readonly rule: Rule
-  readonly checks: readonly Check[]
-  readonly target: TargetSpec | undefined
+  /** `10.96.0.10` where the rule begins with `-d 10.96.0.10/32`: tells most rules of a dispatching chain apart unread. */
+  readonly onlyTo: string | undefined
+  #read: { readonly checks: readonly Check[]; readonly target: TargetSpec | undefined } | undefined
+
+  constructor(number: number, rule: Rule) {
+    this.number = number
+    this.rule = rule
+    this.onlyTo = /^-d ([\d.]+)\/32 /.exec(rule.text)?.[1]
+  }
+
+  get checks(): readonly Check[] {
+    return this.#ready().checks
+  }
+
+  get target(): TargetSpec | undefined {
+    return this.#ready().target
+  }
+
+  #ready() {
+    if (!this.#read) {
+      const spec = readRule(this.rule)
+      this.#read = { checks: readChecks(spec), target: spec.target }
+    }
+    return this.#read
+  }
 }
 
 type ReadMatch = (match: MatchSpec) => Check[]
@@ -91,35 +114,21 @@ function readChecks(spec: RuleSpec): Check[] {
   ]
 }
 
-const ready = new WeakMap<Rule, Omit<ReadyRule, 'number'>>()
-const chainsOf = new WeakMap<Table, Map<ChainName, ReadyRule[] | readonly Rule[]>>()
+const chainsOf = new WeakMap<Table, Map<string, readonly ReadyRule[]>>()
 
-/** The rules of a chain, read at its first visit; undefined where the table has no such chain. */
+/** The rules of a chain, kept for the next packet; undefined where the table has no such chain. */
 export function readyRules(table: Table, chain: string): readonly ReadyRule[] | undefined {
   let chains = chainsOf.get(table)
   if (!chains) {
-    chains = rulesByChain(table)
+    chains = new Map(
+      [...rulesByChain(table)].map(([name, rules]) => [
+        name,
+        rules.map((rule, index) => new ReadyRule(index + 1, rule)),
+      ]),
+    )
     chainsOf.set(table, chains)
   }
-  const name = chain as ChainName
-  const rules = chains.get(name)
-  if (!rules || isReady(rules)) return rules
-  const made = rules.map((rule, index): ReadyRule => ({ ...readyRule(rule), number: index + 1 }))
-  chains.set(name, made)
-  return made
-}
-
-function isReady(rules: readonly (Rule | ReadyRule)[]): rules is readonly ReadyRule[] {
-  return rules.length === 0 || 'checks' in (rules[0] as object)
-}
-
-function readyRule(rule: Rule): Omit<ReadyRule, 'number'> {
-  const known = ready.get(rule)
-  if (known) return known
-  const spec = readRule(rule)
-  const made = { rule, checks: readChecks(spec), target: spec.target }
-  ready.set(rule, made)
-  return made
+  return chains.get(chain)
 }
 
 export type RuleOutcome =
@@ -135,14 +144,16 @@ const PLAIN_MATCH: RuleOutcome = { kind: 'match', questions: [], effects: [] }
 
 /** A condition that certainly fails decides, wherever it stands; questions are only asked where none does. */
 export function matchRule(
-  { checks }: Pick<ReadyRule, 'checks'>,
+  rule: ReadyRule,
   packet: LivePacket,
   facts: NodeFacts,
   place: MatchPlace,
 ): RuleOutcome {
+  if (rule.onlyTo !== undefined && rule.onlyTo !== packet.dst.text)
+    return { kind: 'miss', why: `destination is ${packet.dst.text}, the rule wants ${rule.onlyTo}` }
   let questions: Question[] | undefined
   let effects: MatchEffect[] | undefined
-  for (const check of checks) {
+  for (const check of rule.checks) {
     const outcome = check(packet, facts, place)
     if (outcome === MATCHED) continue
     if (outcome.kind === 'miss') return outcome

@@ -17,6 +17,7 @@ export interface OpenQuestion extends Question {
   readonly at: RulePlace | undefined
 }
 
+/** What keeps a walk small: see WalkOptions. */
 export interface WalkLimits {
   readonly maxPaths: number
   readonly maxSkips: number
@@ -31,6 +32,7 @@ interface ChainResult {
   readonly skips: Chain<Skip> | undefined
 }
 
+/** Where a chain is being walked. */
 interface TablePlace {
   readonly hook: Hook
   readonly table: Table
@@ -39,7 +41,7 @@ interface TablePlace {
 /** nf_tables follows so many jumps into one another; iptables-restore refuses more. */
 const DEEPEST = 16
 
-/** Walks packets through the chains of a table, and keeps the number of alternatives in bounds. */
+/** Walks alternatives through the chains of a table, and keeps their number in bounds. */
 export class ChainWalker {
   readonly facts: NodeFacts
   readonly #limits: WalkLimits
@@ -71,9 +73,9 @@ export class ChainWalker {
     const known = question.key === undefined ? undefined : state.answers.get(question.key)
     if (known !== undefined) return [{ state, holds: known }]
     const chosen = this.#limits.choose?.({ ...question, at })
-    if (chosen !== undefined) return [{ state: answered(state, question, chosen), holds: chosen }]
-    this.#paths++
-    return [true, false].map((holds) => ({ state: answered(state, question, holds), holds }))
+    const answers = chosen === undefined ? [true, false] : [chosen]
+    this.#paths += answers.length - 1
+    return answers.map((holds) => ({ state: answered(state, question, holds), holds }))
   }
 
   /** One table at one hook; alternatives that end here carry their outcome. */
@@ -130,7 +132,7 @@ export class ChainWalker {
         chain,
         rule: rule.number,
       })) {
-        if (branch.why === 'cut') {
+        if (branch.isCut) {
           results.push(unknown(branch.state, this.#fullText()))
         } else if (branch.why !== undefined) {
           work.push({ state: branch.state, from: at + 1, skips: append(skips, skipOf(rule, branch.why)) })
@@ -153,28 +155,26 @@ export class ChainWalker {
   }
 
   /** All questions must be answered as the rule wants; `why` says which was not. */
-  #askAll(
-    state: WalkState,
-    questions: readonly Question[],
-    at: RulePlace,
-  ): { state: WalkState; why: string | undefined }[] {
-    const missed: { state: WalkState; why: string }[] = []
+  #askAll(state: WalkState, questions: readonly Question[], at: RulePlace): Branch[] {
+    const missed: Branch[] = []
     let open: WalkState[] = [state]
     for (const question of questions) {
       const next: WalkState[] = []
       for (const before of open) {
-        if (this.isFull) {
-          missed.push({ state: before, why: 'cut' })
+        const isFull = this.#paths >= this.#limits.maxPaths
+        const branches = this.ask(before, question, at)
+        if (isFull && branches.length > 1) {
+          missed.push({ state: before, isCut: true })
           continue
         }
-        for (const { state: after, holds } of this.ask(before, question, at)) {
+        for (const { state: after, holds } of branches) {
           if (holds !== question.negated) next.push(after)
-          else missed.push({ state: after, why: holds ? question.fact : question.denial })
+          else missed.push({ state: after, isCut: false, why: holds ? question.fact : question.denial })
         }
       }
       open = next
     }
-    return [...missed, ...open.map((matched) => ({ state: matched, why: undefined }))]
+    return [...missed, ...open.map((matched) => ({ state: matched, isCut: false }))]
   }
 
   #apply(
@@ -258,8 +258,8 @@ export class ChainWalker {
     hop: (verdict: string, effects: readonly Effect[], becomes: HopPacket) => RuleHop,
     at: RulePlace,
   ): ChainResult[] {
-    if (bindings.length > 1 && this.#limits.choose === undefined) this.#paths += bindings.length - 1
-    if (this.isFull && bindings.length > 1) return [unknown(state, this.#fullText())]
+    this.#paths += bindings.length - 1
+    if (this.#paths > this.#limits.maxPaths && bindings.length > 1) return [unknown(state, this.#fullText())]
     const chance = fraction(1n, BigInt(bindings.length))
     return bindings.map((binding, i): ChainResult => {
       const effect = effects[i]
@@ -292,21 +292,8 @@ export class ChainWalker {
   ): ChainResult {
     // The policy's hop tells what a built-in chain skipped.
     if (depth === 0) return { state, verdict: 'return', skips }
-    const { node, hook, table, packet } = this.#at(place, chain, state)
-    const step = {
-      kind: 'end',
-      node,
-      hook: place.hook,
-      table,
-      chain,
-      packet,
-      ...this.#skipping(skips),
-    } as const
-    return { state: addStep(state, { ...step, hook: hook as Hook }), verdict: 'return', skips: undefined }
-  }
-
-  get isFull(): boolean {
-    return this.#paths >= this.#limits.maxPaths
+    const step = { kind: 'end', ...this.#at(place, chain, state), ...this.#skipping(skips) } as const
+    return { state: addStep(state, step), verdict: 'return', skips: undefined }
   }
 
   #fullText(): string {
@@ -328,6 +315,13 @@ export class ChainWalker {
   #skipping(skips: Chain<Skip> | undefined): { skipped: readonly Skip[]; skippedCount: number } {
     return { skipped: toArray(skips, this.#limits.maxSkips), skippedCount: skips?.length ?? 0 }
   }
+}
+
+/** One way of answering a rule's questions; with `why`, the rule does not match. */
+interface Branch {
+  readonly state: WalkState
+  readonly isCut: boolean
+  readonly why?: string
 }
 
 interface Waiting {

@@ -14,7 +14,7 @@ import {
   stateOf,
   type WalkPacket,
 } from './walk-packet.ts'
-import type { Outcome, Walk, WalkPath, WalkStep } from './walk-path.ts'
+import type { Choice, Outcome, Walk, WalkPath, WalkStep } from './walk-path.ts'
 import { addStep, end, startState, toArray, type WalkState } from './walk-state.ts'
 import { endText } from './walk-target.ts'
 
@@ -451,32 +451,40 @@ function withEndpoint(
     : { ...packet, dst: parsed, dport: port ?? packet.dport, dnat: true }
 }
 
-/** One path for alternatives with the same steps and end; their chances add up. */
+/**
+ * One path for alternatives with the same steps and end; their chances add up. Alternatives that answer something unknown
+ * in different ways stay apart: nobody can say how much of each there is.
+ */
 function mergePaths(states: readonly WalkState[]): WalkPath[] {
-  const merged = new Map<
-    string,
-    { state: WalkState; steps: WalkStep[]; chance: Fraction; isMerged: boolean }
-  >()
+  interface Merged {
+    readonly state: WalkState
+    readonly steps: readonly WalkStep[]
+    readonly choices: readonly Choice[]
+    readonly chance: Fraction
+  }
+  const merged = new Map<string, Merged>()
   for (const state of states) {
     const steps = toArray(state.steps)
-    const key = JSON.stringify([steps.map(stepKey), state.outcome, headerOf(state.packet)])
+    const choices = toArray(state.choices)
+    const given = choices.filter(({ chance }) => chance === undefined)
+    const key = JSON.stringify([steps.map(stepKey), state.outcome, headerOf(state.packet), given])
     const known = merged.get(key)
-    if (!known) merged.set(key, { state, steps, chance: state.chance, isMerged: false })
-    else merged.set(key, { ...known, chance: plus(known.chance, state.chance), isMerged: true })
+    merged.set(
+      key,
+      known
+        ? { ...known, choices: given, chance: plus(known.chance, state.chance) }
+        : { state, steps, choices, chance: state.chance },
+    )
   }
   return [...merged.values()]
-    .map(({ state, steps, chance, isMerged }): WalkPath => {
-      const value = toChance(chance)
-      return {
-        steps,
-        outcome: state.outcome ?? { kind: 'unknown', why: 'the walk came to no end' },
-        packet: headerOf(state.packet),
-        // Two answers to one question without a chance, with one result: the question does not matter.
-        chance: value.value > 1 ? { text: '1', value: 1 } : value,
-        isConditional: state.isConditional,
-        choices: isMerged ? [] : toArray(state.choices),
-      }
-    })
+    .map(({ state, steps, choices, chance }) => ({
+      steps,
+      outcome: state.outcome ?? ({ kind: 'unknown', why: 'the walk came to no end' } as const),
+      packet: headerOf(state.packet),
+      chance: toChance(chance),
+      isConditional: state.isConditional,
+      choices,
+    }))
     .sort((a, b) => b.chance.value - a.chance.value)
 }
 

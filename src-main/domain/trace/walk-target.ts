@@ -262,10 +262,8 @@ function natResult(
     .map((text) => (text === '' ? undefined : Number(text)))
   // A port within the range stays; any other becomes one of them.
   const keeps = first === undefined || (own !== undefined && own >= first && own <= (last ?? first))
-  const isPortOpen =
-    (isDrawn && own !== undefined && first !== last) ||
-    (isDrawn && first === undefined && own !== undefined) ||
-    (!keeps && first !== last)
+  const isRange = first !== last
+  const isPortOpen = own !== undefined && (isDrawn ? first === undefined || isRange : !keeps && isRange)
   const port = isPortOpen ? undefined : keeps ? own : first
   const bindings = addresses.map((address) => ({ side, address, port, isPortOpen }))
   const from = endText(side === 'source' ? packet.src : packet.dst, own)

@@ -86,7 +86,9 @@ function openWindow(): void {
   })
   contents.on('render-process-gone', leave)
   contents.once('destroyed', leave)
-  void window.loadURL(HOME)
+  window.loadURL(HOME).catch((error: unknown) => {
+    if (!window.isDestroyed()) dialog.showErrorBox('Chainwalk', describeError(error)) // else closed while it loaded
+  })
 }
 
 function start(): void {

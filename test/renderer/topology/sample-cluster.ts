@@ -42,7 +42,6 @@ export function linksOf(pods: readonly Pod[], { routed = false, nodes = NODES } 
       kind: 'veth',
       up: true,
       addresses: [address],
-      peer: `switch ${name}`,
     },
   ]
   return [

@@ -136,6 +136,17 @@ describe('cables', () => {
       }
   })
 
+  test('stay inside the picture, also those to a second row of nodes', () => {
+    const nodes = ['control-plane', ...Array.from({ length: 13 }, (_, index) => `worker${index + 1}`)]
+    const layout = layoutOf(modelOf(manyPods(10), nodes))
+    const points = layout.nodes.flatMap(({ cable }) => cable?.points ?? [])
+    expect(points.filter(({ x, y }) => x < 0 || y < 0 || x > layout.width || y > layout.height)).toEqual([])
+    for (const { cable } of layout.nodes) {
+      expect(cable?.points[0]?.x).toBeGreaterThanOrEqual(layout.switch.x)
+      expect(cable?.points[0]?.x).toBeLessThan(layout.switch.x + layout.switch.width)
+    }
+  })
+
   test('of nodes begin at the switch', () => {
     const layout = layoutOf(modelOf(manyPods(4)))
     for (const { cable } of layout.nodes) {
