@@ -31,7 +31,7 @@ test('everything lies in the picture and nothing on something else', () => {
 })
 
 test('links go level or upright, from the edge of one box to the edge of the next', () => {
-  const boxes = new Map([
+  const boxes = new Map<string, { x: number; y: number; width: number; height: number }>([
     ...map.hooks.map((hook) => [hook.hook, hook] as const),
     ...map.places.map((place) => [place.id, place] as const),
   ])
