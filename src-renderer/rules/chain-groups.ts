@@ -79,10 +79,8 @@ export function groupChains(table: string, chains: readonly string[], origins: O
       const group = services.get(name) ?? { service, chains: [] }
       services.set(name, group)
       group.chains.push({ chain, key: sortKey(origins[chain]) })
-    } else if (Object.hasOwn(origins, chain) || sharedChainTitle(chain, table) !== undefined)
-      shared.push(chain)
-    else if (/^KUBE-(SVC|SVL|SEP|EXT|FW)-/.test(chain)) stale.push(chain)
-    else if (chain.startsWith('KUBE-')) shared.push(chain)
+    } else if (/^KUBE-(SVC|SVL|SEP|EXT|FW)-/.test(chain)) stale.push(chain)
+    else if (chain.startsWith('KUBE-') || Object.hasOwn(origins, chain)) shared.push(chain)
     else other.push(chain)
   }
   const groups: ChainGroup[] = [
