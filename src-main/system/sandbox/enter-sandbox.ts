@@ -42,7 +42,8 @@ export interface SandboxOptions {
 export function enterSandbox(options: SandboxOptions): void {
   process.chdir('/')
   // Opened before a fresh home covers it.
-  const program = openSync(options.program, constants.O_RDONLY | constants.O_DIRECTORY)
+  const packages = folderWithPackages(options.program)
+  const opened = openSync(packages, constants.O_RDONLY | constants.O_DIRECTORY)
   // umask would turn 1777 into 1755.
   process.umask(0o022)
   mount(null, '/', null, mountFlags.recursive | mountFlags.private)
@@ -70,18 +71,27 @@ export function enterSandbox(options: SandboxOptions): void {
     'newinstance,ptmxmode=0666,mode=620',
   )
   mkdirSync(SOCKET_DIRECTORY, { mode: 0o700, recursive: true })
-  if (!existsSync(options.program)) {
-    mkdirSync(options.program, { recursive: true })
-    mount(`/proc/self/fd/${program}`, options.program, null, mountFlags.bind)
+  if (!existsSync(packages)) {
+    mkdirSync(packages, { recursive: true })
+    mount(`/proc/self/fd/${opened}`, packages, null, mountFlags.bind)
   }
-  closeSync(program)
-  mkdirSync(`${SHELL_HOME}/lab`)
-  mount(`${options.program}/lab-scripts`, `${SHELL_HOME}/lab`, null, mountFlags.bind)
+  closeSync(opened)
+  if (existsSync(`${options.program}/lab-scripts`)) {
+    mkdirSync(`${SHELL_HOME}/lab`)
+    mount(`${options.program}/lab-scripts`, `${SHELL_HOME}/lab`, null, mountFlags.bind)
+  }
   writeNameFiles()
   linkPrograms(options.backend)
   writeShellFiles(options.name)
   sethostname(options.name)
   if (options.rootless) ignoreIdentityChanges()
+}
+
+/** The program's own folder or the nearest above it that holds node_modules, as Node looks for packages. */
+function folderWithPackages(program: string): string {
+  for (let folder = program; folder !== '/'; folder = dirname(folder))
+    if (existsSync(`${folder}/node_modules`)) return folder
+  return program
 }
 
 /** A sysfs that shows the network namespace which the calling thread is in. */
