@@ -3,7 +3,7 @@
 //   node lab-scripts/setup.mjs           what `npm start` needs
 //   node lab-scripts/setup.mjs --test    also what the tests need
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -43,9 +43,8 @@ function checkNode() {
 
 /** npm writes node_modules/.package-lock.json last: older than the lock file, or missing, means not up to date. */
 function nodePackagesMissing() {
-  const mark = join(root, 'node_modules/.chainwalk-installed')
-  const lock = join(root, 'package-lock.json')
-  return !existsSync(mark) || readFileSync(mark, 'utf8') !== String(statSync(lock).mtimeMs)
+  const mark = join(root, 'node_modules/.package-lock.json')
+  return !existsSync(mark) || statSync(mark).mtimeMs < statSync(join(root, 'package-lock.json')).mtimeMs
 }
 
 function installNodePackages() {
@@ -56,10 +55,6 @@ function installNodePackages() {
     say('npm ci failed (its own message stands above). Is the network reachable? Then try again.')
     process.exit(1)
   }
-  writeFileSync(
-    join(root, 'node_modules/.chainwalk-installed'),
-    String(statSync(join(root, 'package-lock.json')).mtimeMs),
-  )
 }
 
 function installSystemTools() {

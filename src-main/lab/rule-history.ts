@@ -6,8 +6,9 @@ import { countChanges } from './count-changes.ts'
 import type { RuleReader } from './rule-reader.ts'
 
 const EMPTY: RuleSet = { tables: [] }
-/** So many versions of a node are kept; the oldest goes. */
+/** So many versions of a node, and rules in all of them together, are kept; the oldest go. */
 const KEPT_VERSIONS = 50
+const KEPT_RULES = 100_000
 /** Rule sets larger than this are not kept whole, version after version. */
 const MAX_KEPT_RULES = 20_000
 
@@ -32,10 +33,13 @@ export class RuleHistory {
 
   /** Keeps what these nodes' kernels hold now. */
   note(nodes: readonly string[], cause: string): void {
-    this.#last = this.#last.then(async () => {
-      for (const node of nodes) await this.#read(node, cause)
-    })
-    this.#last.catch(() => undefined) // told to whoever asks for versions
+    // A reading that failed is told to whoever asks next; it keeps no later one from being made.
+    this.#last = this.#last
+      .catch(() => undefined)
+      .then(async () => {
+        for (const node of nodes) await this.#read(node, cause)
+      })
+    this.#last.catch(() => undefined)
   }
 
   /** Oldest first. A change since the last version becomes one of its own, made "by hand". */
@@ -56,7 +60,7 @@ export class RuleHistory {
     const before = versions.at(-1)
     const ruleSet = await this.#readerOf(node).ruleSet()
     if (before?.ruleSet === ruleSet) return
-    if (ruleSet.tables.reduce((sum, { rules }) => sum + rules.length, 0) > MAX_KEPT_RULES) return
+    if (countRules(ruleSet) > MAX_KEPT_RULES) return
     const changes = diffRuleSets(before?.ruleSet ?? EMPTY, ruleSet)
     if (before && changes.length === 0) return
     versions.push({
@@ -67,7 +71,8 @@ export class RuleHistory {
       ...countChanges(changes),
       ruleSet,
     })
-    if (versions.length > KEPT_VERSIONS) versions.shift()
+    while (versions.length > KEPT_VERSIONS || (versions.length > 1 && sumRules(versions) > KEPT_RULES))
+      versions.shift()
   }
 
   #of(node: string): Version[] {
@@ -82,3 +87,8 @@ export class RuleHistory {
     return found
   }
 }
+
+const countRules = ({ tables }: RuleSet): number => tables.reduce((sum, { rules }) => sum + rules.length, 0)
+
+const sumRules = (versions: readonly Version[]): number =>
+  versions.reduce((sum, { ruleSet }) => sum + countRules(ruleSet), 0)

@@ -135,7 +135,7 @@ describe.skipIf(whyNoLab() !== undefined)('a lab over its socket', () => {
       ]),
     )
     const port = ours.find(({ name }) => name.startsWith('veth'))
-    expect(port).toMatchObject({ bridge: 'cni0', up: true })
+    expect(port).toMatchObject({ bridge: 'cni0', up: true, hairpin: true })
     expect(links.find(({ id }) => id === port?.peer)?.host).toMatch(/^pod\/default\/http-server-/)
 
     let bytes = Number.NaN
@@ -151,13 +151,13 @@ describe.skipIf(whyNoLab() !== undefined)('a lab over its socket', () => {
 
   test('a kept terminal outlives its window and gives its screen to the next; another one does not', async () => {
     const first = await join()
-    const { stream } = await first.request('terminals/open', { target: 'client', size, keep: true })
-    await first.request('terminals/open', { target: 'client', size })
-    await first.request('streams/write', { stream, data: 'echo a"b"c; printf "\\033[1;31mred\\033[0m\\n"\r' })
     let said = ''
     first.on('streams/data', ({ data }) => {
       said += data
     })
+    const { stream } = await first.request('terminals/open', { target: 'client', size, keep: true })
+    await first.request('terminals/open', { target: 'client', size })
+    await first.request('streams/write', { stream, data: 'echo a"b"c; printf "\\033[1;31mred\\033[0m\\n"\r' })
     await expect.poll(() => said, patience).toContain('abc')
     first.close()
 
@@ -172,9 +172,9 @@ describe.skipIf(whyNoLab() !== undefined)('a lab over its socket', () => {
     second.on('streams/data', ({ data }) => {
       more += data
     })
+    const ended = new Promise((resolve) => second.on('streams/exit', (event) => resolve(event.code)))
     await second.request('streams/write', { stream, data: 'exit 5\r' })
-    const code = await new Promise((resolve) => second.on('streams/exit', (event) => resolve(event.code)))
-    expect(code).toBe(5)
+    expect(await ended).toBe(5)
     expect(more).toContain('exit')
     expect(await second.request('terminals/list', {})).toEqual([])
   })

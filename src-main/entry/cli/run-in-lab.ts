@@ -1,4 +1,4 @@
-import type { Requests } from '../../contract/lab-contract.ts'
+import type { Events, Requests } from '../../contract/lab-contract.ts'
 import type { LabConnection } from '../../contract/rpc.ts'
 
 /** Output is acknowledged in steps of this size: bytes of a command, characters of a terminal. */
@@ -6,16 +6,6 @@ const ACK_STEP = 32 * 1024
 
 export interface CommandEnd {
   readonly code: number
-}
-
-function deferredEnd() {
-  let resolve: (end: CommandEnd) => void = () => undefined
-  let reject: (error: Error) => void = () => undefined
-  const promise = new Promise<CommandEnd>((yes, no) => {
-    resolve = yes
-    reject = no
-  })
-  return { promise, resolve, reject }
 }
 
 interface Sink {
@@ -49,6 +39,59 @@ class OutputPump {
   }
 }
 
+interface RunningStream {
+  readonly stream: number
+  readonly ended: Promise<CommandEnd>
+  /** Stops listening. */
+  readonly leave: () => void
+}
+
+/**
+ * Starts something that has a stream, and hears all of it: the stream's number comes with the answer, but its first
+ * output may come along with that, or before.
+ */
+async function followStream(
+  lab: LabConnection,
+  start: () => Promise<{ stream: number }>,
+  onData: (pump: OutputPump, event: Events['streams/data']) => void,
+): Promise<RunningStream> {
+  const early: (() => void)[] = []
+  let known: { readonly stream: number; readonly pump: OutputPump } | undefined
+  const whenKnown = (work: () => void): void => {
+    if (known) work()
+    else early.push(work)
+  }
+  const stops: (() => void)[] = []
+  const ended = new Promise<CommandEnd>((resolve, reject) => {
+    stops.push(
+      lab.on('streams/data', (event) =>
+        whenKnown(() => {
+          if (known && event.stream === known.stream) onData(known.pump, event)
+        }),
+      ),
+      lab.on('streams/exit', (event) =>
+        whenKnown(() => {
+          if (event.stream === known?.stream) resolve({ code: event.code })
+        }),
+      ),
+    )
+    lab.onClose(() => reject(new Error('the lab ended while the command ran')))
+  })
+  ended.catch(() => undefined) // told to whoever awaits it
+  const leave = (): void => {
+    for (const stop of stops) stop()
+  }
+  try {
+    const { stream } = await start()
+    known = { stream, pump: new OutputPump(lab, stream) }
+    for (const work of early) work()
+    return { stream, ended, leave }
+  } catch (error) {
+    leave()
+    throw error
+  }
+}
+
 /** Runs a command in the lab with this process's stdin (where it is not a terminal), stdout and stderr. */
 export async function runInLab(
   lab: LabConnection,
@@ -58,36 +101,15 @@ export async function runInLab(
   start: (params: Requests['exec/start']['params']) => Promise<{ stream: number }> = (params) =>
     lab.request('exec/start', params),
 ): Promise<CommandEnd> {
-  const ended = deferredEnd()
-  const early: (() => void)[] = []
-  let pump: OutputPump | undefined
-  let stream = -1
-  // The stream's number comes with the answer; what comes before it waits.
-  const whenStarted = (work: () => void): void => {
-    if (pump) work()
-    else early.push(work)
-  }
-  const stopListening = [
-    lab.on('streams/data', (event) => {
-      whenStarted(() => {
-        if (event.stream !== stream) return
-        const data = Buffer.from(event.data, 'base64')
-        pump?.pass(event.channel === 'stderr' ? io.stderr : io.stdout, data, data.length)
-      })
-    }),
-    lab.on('streams/exit', (event) => {
-      whenStarted(() => {
-        if (event.stream === stream) ended.resolve({ code: event.code })
-      })
-    }),
-  ]
-  lab.onClose(() => {
-    ended.reject(new Error('the lab ended while the command ran'))
-  })
-  const started = await start({ target, argv, stdin: io.stdin !== undefined })
-  stream = started.stream
-  pump = new OutputPump(lab, stream)
-  for (const work of early) work()
+  const running = await followStream(
+    lab,
+    () => start({ target, argv, stdin: io.stdin !== undefined }),
+    (pump, { channel, data: text }) => {
+      const data = Buffer.from(text, 'base64')
+      pump.pass(channel === 'stderr' ? io.stderr : io.stdout, data, data.length)
+    },
+  )
+  const { stream } = running
   const { stdin } = io
   if (stdin) {
     stdin.on('data', (data: Buffer) => {
@@ -105,10 +127,10 @@ export async function runInLab(
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
   for (const signal of signals) process.on(signal, forward)
   try {
-    return await ended.promise
+    return await running.ended
   } finally {
     for (const signal of signals) process.off(signal, forward)
-    for (const stop of stopListening) stop()
+    running.leave()
     stdin?.pause()
   }
 }
@@ -133,18 +155,12 @@ export async function captureInLab(
 export async function openShell(lab: LabConnection, target: string): Promise<CommandEnd> {
   const { stdin, stdout } = process
   const size = () => ({ cols: stdout.columns || 80, rows: stdout.rows || 24 })
-  const ended = deferredEnd()
-  const { stream } = await lab.request('terminals/open', { target, size: size() })
-  const pump = new OutputPump(lab, stream)
-  lab.on('streams/data', (event) => {
-    if (event.stream === stream) pump.pass(stdout, Buffer.from(event.data), event.data.length)
-  })
-  lab.on('streams/exit', (event) => {
-    if (event.stream === stream) ended.resolve({ code: event.code })
-  })
-  lab.onClose(() => {
-    ended.reject(new Error('the lab ended'))
-  })
+  const running = await followStream(
+    lab,
+    () => lab.request('terminals/open', { target, size: size() }),
+    (pump, { data }) => pump.pass(stdout, Buffer.from(data), data.length),
+  )
+  const { stream } = running
   const resize = (): void =>
     void lab.request('streams/resize', { stream, size: size() }).catch(() => undefined)
   stdin.setRawMode(true)
@@ -155,8 +171,9 @@ export async function openShell(lab: LabConnection, target: string): Promise<Com
   )
   stdout.on('resize', resize)
   try {
-    return await ended.promise
+    return await running.ended
   } finally {
+    running.leave()
     stdin.setRawMode(false)
     stdin.pause()
     stdout.off('resize', resize)

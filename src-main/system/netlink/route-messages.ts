@@ -60,6 +60,7 @@ const IFLA = {
 } as const
 const IFLA_INFO_KIND = 1
 const IFLA_INFO_DATA = 2
+const IFLA_INFO_SLAVE_DATA = 5
 const VETH_INFO_PEER = 1
 const IFLA_BR = { forwardDelay: 1, stpState: 5, multicastSnooping: 23, callIptables: 36 } as const
 const IFLA_BRPORT_MODE = 4
@@ -423,6 +424,8 @@ export interface Link {
   readonly macAddress: string | undefined
   /** Index of the bridge that it is a port of. */
   readonly master: number | undefined
+  /** Of a bridge's port: whether frames may leave by it that came in by it. */
+  readonly isHairpin: boolean | undefined
   /** Index of a veth's other end, in the namespace that `peerNetnsId` numbers (undefined: this one). */
   readonly peer: number | undefined
   readonly peerNetnsId: number | undefined
@@ -461,6 +464,7 @@ export function decodeLink(buffer: Buffer, start: number, end: number, type = RT
     master: undefined,
     peer: undefined,
     peerNetnsId: undefined,
+    isHairpin: undefined,
     statistics: undefined,
   }
   walkAttributes(buffer, start + linkHeaderLength, end, (attribute, from, to) => {
@@ -489,6 +493,10 @@ export function decodeLink(buffer: Buffer, start: number, end: number, type = RT
       case IFLA.linkInfo:
         walkAttributes(buffer, from, to, (inner, innerFrom, innerTo) => {
           if (inner === IFLA_INFO_KIND) link.kind = readString(buffer, innerFrom, innerTo)
+          else if (inner === IFLA_INFO_SLAVE_DATA)
+            walkAttributes(buffer, innerFrom, innerTo, (port, portFrom, portTo) => {
+              if (port === IFLA_BRPORT_MODE) link.isHairpin = readU8(buffer, portFrom, portTo) !== 0
+            })
         })
         break
       case IFLA.statistics64:

@@ -38,6 +38,7 @@ export function readLinks(places: readonly LinkPlace[]): LinkInfo[] {
           .filter((address) => address.link === link.index && address.family === 4)
           .map(({ address, prefixLength }) => `${address}/${prefixLength}`),
         ...(link.master === undefined ? {} : { bridge: names.get(link.master) ?? '' }),
+        ...(link.isHairpin === undefined ? {} : { hairpin: link.isHairpin }),
         ...(inner ? { peer: linkId(inner.host, inner.name) } : {}),
       }
       if (!inner || read.has(inner.host)) return [own]

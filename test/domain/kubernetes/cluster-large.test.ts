@@ -25,7 +25,6 @@ describe('large clusters', () => {
     now,
   ).cluster
 
-  /** The best of five, so that a busy machine does not count. */
   it('scale by 500 pods', () => {
     const empty = scale(big, webDeployment, 0, later).cluster
     expect(pods(scale(empty, webDeployment, 500, later).cluster)).toHaveLength(500)
