@@ -23,6 +23,16 @@ export interface HopPacket {
   readonly mark: number
 }
 
+/** A rule that was asked and did not match. */
+export interface Skip {
+  /** From 1 within its chain. */
+  readonly rule: number
+  /** After `-A CHAIN`. */
+  readonly text: string
+  /** The first match that failed: "destination is 10.96.0.10, the rule wants 10.107.38.142". */
+  readonly why: string
+}
+
 export interface Hop {
   readonly node: string
   readonly hook: string
@@ -38,6 +48,10 @@ export interface Hop {
   readonly packet: HopPacket
   /** The packet behind this hop, where the hop changed it. */
   readonly becomes?: HopPacket
+  /** The rules of this chain since the last hop in it that did not match, in order. */
+  readonly skipped?: readonly Skip[]
+  /** How many there were; more than `skipped` holds where that was cut. */
+  readonly skippedCount?: number
 }
 
 /** `first`: the first of its connection, which alone consults the nat table. */
@@ -59,7 +73,34 @@ export interface Journey {
   readonly hops: readonly Hop[]
 }
 
+/** Why a command failed. */
+export interface Finding {
+  readonly kind:
+    | 'dropped-by-rule'
+    | 'dropped-by-policy'
+    | 'no-endpoints'
+    | 'no-local-endpoint'
+    | 'rejected-by-rule'
+    | 'hairpin-off'
+    | 'bridge-netfilter-off'
+    | 'reverse-path-filter'
+    | 'no-route'
+    | 'closed-port'
+    | 'stale-conntrack'
+    | 'lost'
+  /** One sentence that names the culprit and where it is. */
+  readonly sentence: string
+  /** What proves it, one sentence each: the packets' way, a rule, a setting, a table's entry. */
+  readonly proof: readonly string[]
+  /** What to do about it, where something can be done. */
+  readonly remedy?: string
+  /** The hop that shows it: a journey's id and an index into its hops. */
+  readonly at?: { readonly journey: number; readonly hop: number }
+}
+
 export interface TraceResult {
+  /** Absent where the packets came through. */
+  readonly finding?: Finding
   readonly journeys: readonly Journey[]
   /** What the trace could not see, in sentences: lost events, a flood that was cut, rules changed meanwhile. */
   readonly gaps: readonly string[]

@@ -27,15 +27,11 @@ export interface WalkPath {
 
 export type WalkStep = RuleHop | PolicyHop | TranslationHop | ChainEnd | RoutingStep
 
-interface Skipping {
-  /** The rules of this chain since the last hop in it that did not match, in order. */
-  readonly skipped: readonly Skip[]
-  /** How many there were; more than `skipped` holds where that was cut. */
-  readonly skippedCount: number
-}
+type Skipping = Required<Pick<Hop, 'skipped' | 'skippedCount'>>
+type HopWithSkips = Omit<Hop, keyof Skipping> & Skipping
 
 /** A rule that matched. Its hop has the shape of a journey's; `node` is empty where the context names none. */
-export interface RuleHop extends Hop, Skipping {
+export interface RuleHop extends HopWithSkips {
   readonly kind: 'rule'
   /** From 1 within its chain. */
   readonly rule: number
@@ -45,7 +41,7 @@ export interface RuleHop extends Hop, Skipping {
 }
 
 /** The end of a built-in chain. */
-export interface PolicyHop extends Hop, Skipping {
+export interface PolicyHop extends HopWithSkips {
   readonly kind: 'policy'
   readonly rule: null
 }
@@ -73,13 +69,6 @@ export interface RoutingStep {
   readonly node: string
   readonly text: string
   readonly packet: HopPacket
-}
-
-export interface Skip {
-  readonly rule: number
-  readonly text: string
-  /** The first match that failed: "destination is 10.96.0.10, the rule wants 10.107.38.142". */
-  readonly why: string
 }
 
 export type Effect =
