@@ -10,11 +10,14 @@ import { formatSave, formatSavedRule } from '../domain/kube-proxy/format-save.ts
 import { applyEntryJumps, applyRestore, emptyTables } from '../domain/kube-proxy/kernel-tables.ts'
 import { defaultNodeConfig, type NodeConfig } from '../domain/kube-proxy/node-config.ts'
 import { formatRestore } from '../domain/kube-proxy/restore.ts'
-import { type ProxierState, planSync, type SyncInput } from '../domain/kube-proxy/sync.ts'
+import { selectStaleConnections } from '../domain/kube-proxy/stale-connections.ts'
+import { type ProxierState, planSync, type SyncInput, type SyncPlan } from '../domain/kube-proxy/sync.ts'
 import type { NodeObject } from '../domain/kubernetes/objects.ts'
 import { type NodePlace, nodeHost } from '../domain/topology/plan-network.ts'
 import type { Where } from '../system/command/run-command.ts'
 import type { IptablesTool } from '../system/iptables/iptables-tool.ts'
+import { deleteConnections, getConnections } from '../system/netlink/conntrack-messages.ts'
+import { type NetlinkSocket, openNetlinkSocket } from '../system/netlink/socket.ts'
 import type { LabNetwork } from '../system/sandbox/lab-network.ts'
 import { originsOf } from './chain-origins.ts'
 import { countChanges } from './count-changes.ts'
@@ -44,6 +47,8 @@ export class NodeProxy {
   readonly #iptables: IptablesTool
   readonly #where: Where
   readonly #limit: { readonly maxRules?: number }
+  /** Opened when connections are first looked at. */
+  #conntrack: NetlinkSocket | undefined
   #state: ProxierState | undefined
   /** What the state was planned from. */
   #shown: SyncInput | undefined
@@ -70,7 +75,7 @@ export class NodeProxy {
       try {
         if (!plan.full) await this.#write(texts)
         else await this.#write(texts, await this.#missingJumps(plan.entryJumps))
-        this.#accept(plan.state, input)
+        this.#accept(plan, input)
         return texts.length > 0
       } catch (error) {
         // Somebody changed our chains by hand: then nothing is trusted but what the kernel says.
@@ -92,13 +97,19 @@ export class NodeProxy {
       arrangeForKernel(undefined, plan, { ...this.#limit, existingChains: natChains }),
       isFirst ? plan.entryJumps : await this.#missingJumps(plan.entryJumps),
     )
-    this.#accept(plan.state, input)
+    this.#accept(plan, input)
   }
 
-  #accept(state: ProxierState, input: SyncInput): void {
+  #accept({ state, udpEndpointsChanged }: SyncPlan, input: SyncInput): void {
     this.#broken = false
     this.#state = state
     this.#shown = input
+    if (udpEndpointsChanged) this.#forgetStaleConnections(state)
+  }
+
+  #forgetStaleConnections({ ports }: ProxierState): void {
+    this.#conntrack ??= this.#where(() => openNetlinkSocket('netfilter'))
+    deleteConnections(this.#conntrack, selectStaleConnections(ports, getConnections(this.#conntrack)))
   }
 
   /** The built-in chains lead to ours only when these are whole: the jumps come last. */

@@ -16,6 +16,8 @@ export interface Result {
 export interface Running {
   /** Waits until the output holds the text; rejects when the command ends or ten seconds pass without it. */
   says(text: string | RegExp): Promise<void>
+  /** What it has printed on standard output so far. */
+  output(): string
   /** Asks the command to end (SIGINT, so that tcpdump writes what it has). */
   stop(): Promise<Result>
   readonly ended: Promise<Result>
@@ -198,6 +200,7 @@ function follow(child: ChildProcess, limitMs?: number): Running {
   ended.catch(() => undefined) // told to whoever awaits it
   return {
     ended,
+    output: () => stdout,
     says: (text) =>
       new Promise((resolve, reject) => {
         const fail = (why: string): void => {

@@ -57,9 +57,14 @@ export function isReady({ source }: ProxiedEndpoint): boolean {
   return source.conditions.ready ?? true
 }
 
+/** Answers, whether new traffic should still go there or not. */
+export function isServing({ source }: ProxiedEndpoint): boolean {
+  return source.conditions.serving ?? true
+}
+
 /** On its way out but still answering: better than nothing, never better than a ready one. */
-export function isLeaving({ source }: ProxiedEndpoint): boolean {
-  return isTerminating(source) && (source.conditions.serving ?? true)
+export function isLeaving(endpoint: ProxiedEndpoint): boolean {
+  return isTerminating(endpoint.source) && isServing(endpoint)
 }
 
 function isTerminating(endpoint: Endpoint): boolean {

@@ -44,6 +44,8 @@ export interface SyncPlan {
   /** To ensure before the restore; only a full sync looks at them. */
   readonly entryJumps: readonly EntryJump[]
   readonly restore: Restore
+  /** After the restore, conntrack entries may be stale: see `selectStaleConnections`. */
+  readonly udpEndpointsChanged: boolean
 }
 
 /** A value: a failed sync is taken back by going on from the state before it, with `full`. */
@@ -131,6 +133,7 @@ export function planSync(
       rewritten: new Set(full ? ports : [...changes.kept.values(), ...changes.added]),
       deletedChains: cleanUp ? [...stale].sort() : [],
     },
+    udpEndpointsChanged: haveUdpEndpointsChanged(changes),
   }
 }
 
@@ -213,6 +216,14 @@ function comparePorts(changes: PortChanges, before: readonly PortState[], now: r
     else changes.added.push(state)
   }
   for (const old of before) if (!changes.kept.has(old)) changes.removed.add(old)
+}
+
+function haveUdpEndpointsChanged({ kept, added, removed }: PortChanges): boolean {
+  const isUdp = ({ port }: PortState) => port.protocol === 'UDP'
+  for (const [old, now] of kept)
+    if (isUdp(now) && old.endpoints !== now.endpoints && !isSameValue(old.endpoints, now.endpoints))
+      return true
+  return [...added, ...removed].some((each) => isUdp(each) && each.endpoints.length > 0)
 }
 
 /** By name, then protocol. While no port comes or goes the order stands. */

@@ -140,6 +140,14 @@ export function deleteConnection(connection: Pick<Connection, 'family' | 'id' | 
   return { type: IPCTNL_MSG_CT_DELETE, flags: 0, body, what }
 }
 
+/** Forgets them all; those that have gone by themselves meanwhile are passed over. */
+export function deleteConnections(socket: NetlinkSocket, connections: readonly Connection[]): void {
+  const failure = socket
+    .tryRequest(connections.map(deleteConnection))
+    .find(({ error }) => error.code !== 'ENOENT')
+  if (failure) throw failure.error
+}
+
 function writeTuple(w: BodyWriter, tuple: ConnectionTuple, family: 4 | 6): void {
   w.nested(CTA_TUPLE_IP, () => {
     w.attributeBytes(family === 4 ? CTA_IP.v4Source : CTA_IP.v6Source, parseIpAddress(tuple.source).bytes)
