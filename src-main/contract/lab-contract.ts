@@ -1,3 +1,4 @@
+import type { ConnectionEntry, ConnectionFilter } from '../domain/conntrack/connection-entry.ts'
 import type { Kind, KubernetesObject } from '../domain/kubernetes/objects.ts'
 import type { Problem } from '../domain/kubernetes/problem.ts'
 import type { TraceResult } from '../domain/trace/journey.ts'
@@ -151,6 +152,36 @@ export interface RuleSetVersion {
   readonly removed: number
 }
 
+/** A host's conntrack table as it stands. */
+export interface ConnectionTable {
+  /** Entries in the kernel's table. */
+  readonly total: number
+  /** Those that the filter lets through; more than `entries` holds where the list was cut. */
+  readonly matching: number
+  /** 2,000 at most. */
+  readonly entries: readonly ConnectionEntry[]
+}
+
+/** A rule with the target LOG. */
+export interface SilentRule extends RulePlace {
+  readonly target: TargetId
+}
+
+/** How far a packet capture has come. */
+export interface CaptureState {
+  readonly capture: number
+  readonly host: TargetId | 'switch'
+  readonly link: string
+  readonly packets: number
+  /** Of the pcap file. */
+  readonly bytes: number
+  readonly running: boolean
+  /** It ended by itself because it held 10,000 packets or 16 MB. */
+  readonly isCut: boolean
+  /** Packets that the kernel had no room for; known at the end. */
+  readonly dropped: number
+}
+
 /** A stream's data is base64 where it is bytes (exec) and text where it is a terminal. */
 export interface Requests {
   'lab/status': { params: Record<string, never>; result: LabStatus }
@@ -268,6 +299,36 @@ export interface Requests {
   }
   /** Ask when the command has ended (`streams/exit`), or sooner to cut the trace. */
   'trace/stop': { params: { trace: number }; result: TraceResult }
+  'conntrack/read': { params: { target: TargetId; filter?: ConnectionFilter }; result: ConnectionTable }
+  /** Read again each interval; timeouts count down, so a sample comes every second. Unsubscribed like counters. */
+  'conntrack/subscribe': {
+    params: { target: TargetId; filter?: ConnectionFilter; intervalMs: number }
+    result: { subscription: number }
+  }
+  /**
+   * Packets of one link (`any` for all of a host) from when this is answered, until `capture/stop`, the bound or the
+   * client's end. `filter` is a pcap expression such as `tcp port 80`. The stream's stdout (base64, to be
+   * acknowledged) is text as `tcpdump -n` prints it; its exit follows the last line. `unavailable` without tcpdump,
+   * `bad-input` for a link or filter that tcpdump does not take.
+   */
+  'capture/start': {
+    params: { host: TargetId | 'switch'; link: string; filter?: string }
+    result: { capture: number; stream: number }
+  }
+  /** The packets so far as a pcap file (base64); also after the end, as long as the client stays. */
+  'capture/pcap': { params: { capture: number }; result: CaptureState & { readonly pcap: string } }
+  /** Answered when the last packet has been written; the pcap stays. */
+  'capture/stop': { params: { capture: number }; result: CaptureState }
+  /**
+   * Lines of the NFLOG rules (and of net.netfilter.nf_conntrack_log_invalid) of one host, or of the client and every
+   * node; `group` as in --nflog-group (default 0). LOG rules write none in a network namespace: those that stand there
+   * now are listed, so that a person can be told. Unsubscribed like counters. `conflict` where a program in the host
+   * reads that group already.
+   */
+  'log/subscribe': {
+    params: { target?: TargetId; group?: number }
+    result: { subscription: number; silentRules: readonly SilentRule[] }
+  }
   /** Requests once a second to the lab's Services, from a pod, a node and the client; until stopped. */
   'traffic/set': { params: { running: boolean }; result: null }
 }
@@ -278,6 +339,14 @@ export interface Events {
   'counters/sample': CounterSample
   'hooks/sample': { subscription: number; target: TargetId; atMs: number; cells: readonly HookCell[] }
   'links/sample': { subscription: number; atMs: number; links: readonly LinkCounters[] }
+  'conntrack/sample': ConnectionTable & { subscription: number; target: TargetId; atMs: number }
+  /** Once, however a capture ended; `capture/pcap` has its packets. */
+  'capture/ended': CaptureState
+  /**
+   * `text` as the kernel's log would have it, with a blank behind the prefix: `PREFIX IN=eth0 OUT= MAC=… SRC=…`. `missed` lines before it were left
+   * out because too many came at once.
+   */
+  'log/line': { subscription: number; target: TargetId; atMs: number; text: string; missed: number }
   /** A kept terminal was opened or has ended; ask for the list. */
   'terminals/changed': Record<string, never>
   /** Something of the cluster or of a node's rules is different now; ask again for what you show. */

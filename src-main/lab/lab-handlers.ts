@@ -4,6 +4,7 @@ import type { HostId } from '../domain/topology/plan-network.ts'
 import { SHELL_HOME, shellEnvironment } from '../system/sandbox/enter-sandbox.ts'
 import type { SpawnOptions } from '../system/terminal/streams.ts'
 import type { Lab } from './lab.ts'
+import { observeHandlers } from './observe-handlers.ts'
 import { Traces } from './traces.ts'
 
 /** The contract's requests, answered by a lab. `stop` ends the holder; it is called after the answer has gone out. */
@@ -155,6 +156,7 @@ export function labHandlers(lab: Lab, stop: () => void): Handlers {
         failed: rulesInMotion,
       }),
     }),
+    ...observeHandlers(lab, rulesInMotion),
     'traffic/set': ({ running }) => {
       lab.setDemoTraffic(running)
       return null

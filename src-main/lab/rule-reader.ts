@@ -222,6 +222,7 @@ function readWhole(file: number): string {
 }
 
 function parse(host: HostId, text: string): RuleSet {
+  if (text.trim() === '') return { tables: [] } // a host that nobody gave a rule yet
   const { ruleSet, problems } = parseSave(text)
   if (ruleSet) return ruleSet
   const why = problems.map(({ message }) => message).join('; ')

@@ -18,6 +18,8 @@ export interface Look<T> {
   readonly show: (value: T, subscription: number) => void
   /** A look that fails; the next one is tried all the same. */
   readonly failed: (error: unknown) => void
+  /** Nobody looks any more. */
+  readonly ended?: () => void
 }
 
 /** Subscriptions to what changes in the kernel. Without one nothing is read; a client that is slow gets fewer looks. */
@@ -25,10 +27,17 @@ export class Samplers {
   readonly #stops = new Map<number, () => void>()
   #last = 0
 
+  /** Something that comes by itself: `open` begins it and returns what ends it. Unsubscribed like looks. */
+  follow(client: Client, open: (subscription: number) => () => void): number {
+    const id = this.#number()
+    this.#stops.set(id, open(id))
+    client.onGone(() => this.unsubscribe(id))
+    return id
+  }
+
   /** The first value is shown at once, the next ones when they differ from the one before. */
   subscribe<T>(client: Client, intervalMs: number, look: Look<T>): number {
-    this.#last += 1
-    const id = this.#last
+    const id = this.#number()
     const shortest = Math.max(intervalMs, SHORTEST_INTERVAL_MS)
     let running = true
     let shown = ''
@@ -67,13 +76,19 @@ export class Samplers {
     this.#stops.set(id, () => {
       running = false
       clearTimeout(timer)
+      look.ended?.()
     })
     client.onGone(() => this.unsubscribe(id))
     return id
   }
 
   unsubscribe(id: number): void {
-    this.#stops.get(id)?.()
-    this.#stops.delete(id)
+    const stop = this.#stops.get(id)
+    if (this.#stops.delete(id)) stop?.()
+  }
+
+  #number(): number {
+    this.#last += 1
+    return this.#last
   }
 }

@@ -10,6 +10,10 @@ export class Signal<T> {
     }
   }
 
+  get isHeard(): boolean {
+    return this.#listeners.size > 0
+  }
+
   emit(value: T): void {
     for (const listener of this.#listeners) listener(value)
   }

@@ -196,6 +196,48 @@ labCommand('counters')
     (await import('./commands/counters.ts')).counters(target, chain, options),
   )
 
+labCommand('conntrack')
+  .description('the connections that a node tracks, as `conntrack -L` shows them, with NAT marked')
+  .argument('[target]', 'node/NAME, client or pod/NAME; every node by default')
+  .option('--watch', 'print again whenever something changes, until Ctrl-C')
+  .addOption(formatOption('text', 'json'))
+  .addHelpText(
+    'after',
+    `
+A line ends with nat=dnat where the destination was translated, nat=snat where the source was, nat=both. -o json is a
+list of {target, total, matching, entries: [{id, family, protocol, protocolNumber, original, reply, state?,
+timeoutSeconds, flags, nat, mark}]}, original and reply {source, destination, sourcePort, destinationPort, icmp?}.`,
+  )
+  .action(async (target, options) => (await import('./commands/conntrack.ts')).conntrack(target, options))
+
+labCommand('capture')
+  .description('print the packets of a link as tcpdump does, until Ctrl-C')
+  .usage('[options] <host[/link]> [filter...]')
+  .argument(
+    '<place>',
+    'client, node/NAME, pod/NAME, deployment/NAME or switch; then /LINK, such as node/worker1/cni0 (default: eth0), or /any',
+  )
+  .argument('[filter...]', 'which packets, as a pcap filter: tcp port 80')
+  .option('-w, --write <file>', 'also save them as a pcap file, for Wireshark')
+  .action(async (place, filter, options) =>
+    (await import('./commands/capture.ts')).capture(place, filter, options),
+  )
+
+labCommand('log')
+  .description('follow what NFLOG rules report, as lines of a kernel log, until Ctrl-C')
+  .argument('[target]', 'node/NAME, client or pod/NAME; the client and every node by default')
+  .option('--group <number>', 'as in --nflog-group', '0')
+  .addHelpText(
+    'after',
+    `
+The target LOG is silent in a network namespace, as every node of a lab is: the kernel writes its lines for the machine
+alone, unless its root sets net.netfilter.nf_log_all_netns=1. NFLOG reports the same packets to whoever listens:
+  iptables -A FORWARD -p tcp --dport 80 -j NFLOG --nflog-prefix "to a pod:"
+LOG rules that stand there are named, each with the command that turns it into NFLOG. What conntrack calls invalid comes
+here, too, after sysctl -w net.netfilter.nf_conntrack_log_invalid=255 on the node.`,
+  )
+  .action(async (target, options) => (await import('./commands/log.ts')).log(target, options))
+
 labCommand('export')
   .description('rule sets to take home')
   .option('--node <name>', 'whose rules; every node by default')

@@ -92,6 +92,18 @@ async function followStream(
   }
 }
 
+/** Follows a stream that sends text to be printed; it is ended by other means. */
+export async function followOutput(
+  lab: LabConnection,
+  start: () => Promise<{ stream: number }>,
+  stdout: Sink,
+): Promise<{ readonly ended: Promise<CommandEnd> }> {
+  return await followStream(lab, start, (pump, { data: text }) => {
+    const data = Buffer.from(text, 'base64')
+    pump.pass(stdout, data, data.length)
+  })
+}
+
 /** Runs a command in the lab with this process's stdin (where it is not a terminal), stdout and stderr. */
 export async function runInLab(
   lab: LabConnection,

@@ -87,6 +87,7 @@ export const connectionStatus = {
   sourceNat: 0x10,
   destinationNat: 0x20,
   dying: 0x200,
+  offload: 0x4000,
 } as const
 
 export interface Connection {

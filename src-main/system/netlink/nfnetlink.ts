@@ -13,7 +13,7 @@ export const nfnetlinkFamilies = {
 } as const
 export type NfnetlinkFamily = keyof typeof nfnetlinkFamilies
 
-export const subsystem = { conntrack: 1 << 8, nfTables: 10 << 8 } as const
+export const subsystem = { conntrack: 1 << 8, log: 4 << 8, nfTables: 10 << 8 } as const
 
 /** Multicast groups, for `NetlinkSocket.join`. */
 export const nfnetlinkGroups = {

@@ -30,6 +30,8 @@ export interface SpawnOptions {
   readonly where: Where
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
+  /** What the command says beside its output is of no interest. */
+  readonly hidesErrors?: true
 }
 
 interface KeptTerminal {
@@ -53,7 +55,7 @@ export class Streams {
     const [file = '', ...args] = options.argv
     const child: ChildProcess = options.where(() =>
       spawn(file, args, {
-        stdio: [stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+        stdio: [stdin ? 'pipe' : 'ignore', 'pipe', options.hidesErrors ? 'ignore' : 'pipe'],
         cwd: options.cwd,
         env: { ...options.env },
         detached: true, // a group of its own, so that a signal reaches what it started, too
@@ -165,6 +167,10 @@ export class Streams {
     stream.clients.add(client)
     this.#releaseWhenGone(id, stream, client)
     return screen
+  }
+
+  has(id: number): boolean {
+    return this.#streams.has(id)
   }
 
   write(id: number, data: string): void {

@@ -1,8 +1,8 @@
 import type { ChainListing } from '../../../contract/counter-messages.ts'
-import type { LabConnection } from '../../../contract/rpc.ts'
 import { formatChainListing } from '../../../domain/iptables/format-listing.ts'
 import { CommandFailure, EXIT } from '../exit-status.ts'
 import { withLab } from '../lab-client.ts'
+import { resolveTargets } from '../resolve-targets.ts'
 
 export interface CountersOptions {
   readonly name: string
@@ -66,12 +66,6 @@ export async function counters(
       })
     }
   })
-}
-
-async function resolveTargets(lab: LabConnection, target: string | undefined): Promise<string[]> {
-  if (target !== undefined) return [(await lab.request('targets/resolve', { target })).target]
-  const { nodes } = await lab.request('lab/status', {})
-  return nodes.map(({ name }) => `node/${name}`)
 }
 
 function render(found: readonly NodeCounters[], options: CountersOptions, headings: boolean): string {
