@@ -21,6 +21,8 @@
 #   iptables -t mangle -vnL PREROUTING   the counters: one more for each new connection
 #   tcpdump -nn -i nflog:5               started before: a line for each new connection, up to a
 #                                        second late, for the kernel gathers some first
+# or, instead of tcpdump and outside of the lab, the same as lines of a kernel log:
+#   chainwalk log node/NAME --group 5
 # Undo: off removes the rules of every port.
 
 . "$(dirname "$0")/common.sh"

@@ -142,7 +142,7 @@ function openLog(host: HostId, group: number, onMessage: (message: LogMessage) =
     })
   } catch (error) {
     if (!(error instanceof NetlinkError)) throw error
-    if (error.code === 'EBUSY')
+    if (error.code === 'EPERM' || error.code === 'EBUSY')
       throw new LabError(
         'conflict',
         `a program in ${host} reads log group ${group} already (tcpdump -i nflog:${group}, or ulogd): end it first`,

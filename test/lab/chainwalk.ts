@@ -25,10 +25,14 @@ export interface Running {
 
 export interface Lab {
   readonly name: string
+  /** Of the user who runs it. */
+  readonly uid: number
   /** Runs a command in `client`, `node/NAME` or `pod/NAME`. */
   exec(target: string, ...argv: string[]): Promise<Result>
   /** Like exec, for a command that is to run while something else happens. */
   start(target: string, ...argv: string[]): Running
+  /** Like run, for a command that goes on until it is stopped. */
+  launch(...cliArgs: string[]): Running
   /** Any `chainwalk` command on this lab: `run('get', 'pod', '-o', 'json')`. */
   run(...cliArgs: string[]): Promise<Result>
   /** Applies manifests given as text; rejects when they are refused. */
@@ -134,10 +138,16 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   let ending: Promise<void> | undefined
   return {
     name,
+    uid: user === 'learner' && isRoot ? LEARNER_ID : (process.getuid?.() ?? 0),
     run,
     exec: (target, ...argv) => run('exec', target, '--', ...argv),
     start: (target, ...argv) => {
       const child = cli('exec', target, '--', ...argv)
+      child.stdin?.end()
+      return follow(child)
+    },
+    launch: (...cliArgs) => {
+      const child = cli(...cliArgs)
       child.stdin?.end()
       return follow(child)
     },

@@ -136,7 +136,18 @@ describe.skipIf(whyNoLab() !== undefined)('a lab over its socket', () => {
     )
     const port = ours.find(({ name }) => name.startsWith('veth'))
     expect(port).toMatchObject({ bridge: 'cni0', up: true, hairpin: true })
-    expect(links.find(({ id }) => id === port?.peer)?.host).toMatch(/^pod\/default\/http-server-/)
+    const inner = links.find(({ id }) => id === port?.peer)
+    expect(inner?.host).toMatch(/^pod\/default\/http-server-/)
+    expect(inner).toMatchObject({
+      name: 'eth0',
+      kind: 'veth',
+      up: true,
+      addresses: ['10.244.1.7/24'],
+      peer: port?.id,
+    })
+    for (const { id, peer } of links)
+      if (peer !== undefined) expect(links.find((other) => other.id === peer)?.peer).toBe(id)
+    expect(ours.find(({ name }) => name === 'eth0')?.peer).toBe('switch sw-node1')
 
     let bytes = Number.NaN
     viewer.on('links/sample', (sample) => {
@@ -147,6 +158,28 @@ describe.skipIf(whyNoLab() !== undefined)('a lab over its socket', () => {
     const before = bytes
     await lab.exec('client', 'ping', '-c', '1', '-s', '1000', '172.18.0.3')
     await expect.poll(() => bytes - before, patience).toBeGreaterThan(1000)
+
+    // A pod's end counts as the pod itself does.
+    let counted: Events['links/sample']['links'][number] | undefined
+    viewer.on('links/sample', (sample) => {
+      counted = sample.links.find(({ id }) => id === inner?.id)
+    })
+    await lab.exec('node/worker1', 'ping', '-c', '1', '-s', '1000', '10.244.1.7')
+    const [own] = JSON.parse(
+      (await lab.exec(inner?.host ?? '', 'ip', '-j', '-s', 'link', 'show', 'eth0')).stdout,
+    ) as {
+      stats64: Record<'rx' | 'tx', { bytes: number; packets: number }>
+    }[]
+    expect(own?.stats64.rx.bytes).toBeGreaterThan(1000)
+    await expect
+      .poll(() => counted && { ...counted }, patience)
+      .toEqual({
+        id: inner?.id,
+        rxPackets: String(own?.stats64.rx.packets),
+        txPackets: String(own?.stats64.tx.packets),
+        rxBytes: String(own?.stats64.rx.bytes),
+        txBytes: String(own?.stats64.tx.bytes),
+      })
   })
 
   test('a kept terminal outlives its window and gives its screen to the next; another one does not', async () => {

@@ -7,6 +7,12 @@ import { type PcapBounds, PcapRecorder } from './pcap-recorder.ts'
 /** What tcpdump prints of its captures, read from a pcap file on standard input. */
 export const tcpdumpTextWords = ['-n', '-l', '-r', '-'] as const
 
+/**
+ * Each packet at once, to standard output. In that mode each takes a place as long as the longest one kept: 16 kB (-s)
+ * of 16 MB (-B, in KiB) leave room for a thousand that wait.
+ */
+const captureWords = ['-n', '--immediate-mode', '-U', '-s', '16384', '-B', '16384', '-w', '-'] as const
+
 export interface CaptureOptions {
   readonly where: Where
   /** A link's name, or `any`. */
@@ -46,7 +52,7 @@ export class PacketCapture {
     this.recorder = new PcapRecorder(options.bounds)
     const filter = options.filter === '' ? [] : [options.filter]
     this.#child = options.where(() =>
-      spawn(tcpdump, ['-n', '-i', options.link, '--immediate-mode', '-U', '-w', '-', '--', ...filter], {
+      spawn(tcpdump, [...captureWords, '-i', options.link, '--', ...filter], {
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, LC_ALL: 'C' },
       }),

@@ -42,7 +42,7 @@ export interface LogMessage {
   readonly sequence: number
 }
 
-/** Makes this socket the one reader of a log group; EBUSY when there is one already. */
+/** Makes this socket the one reader of a log group; EPERM when another socket is that. */
 export function bindLogGroup(group: number): NetlinkRequest {
   const body = writeBody((w) => {
     w.u8(nfnetlinkFamilies.unspecified).u8(0).u16be(group)

@@ -16,11 +16,10 @@ export interface RunningLab {
 }
 
 /**
- * The labs of this user that are running now. There is no file that could be left over: a lab is found by its
+ * The labs of a user (this one by default) that are running now. There is no file that could be left over: a lab is found by its
  * process, and its socket lives and dies with the sandbox.
  */
-export function findLabs(): RunningLab[] {
-  const uid = process.getuid?.() ?? 0
+export function findLabs(uid = process.getuid?.() ?? 0): RunningLab[] {
   const labs: RunningLab[] = []
   for (const entry of readdirSync('/proc')) {
     if (!/^\d+$/.test(entry)) continue

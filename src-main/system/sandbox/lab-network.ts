@@ -32,7 +32,7 @@ import {
 } from '../netlink/route-messages.ts'
 import { type NetlinkSocket, openNetlinkSocket } from '../netlink/socket.ts'
 import { LAB_FILES, mountSysfs } from './enter-sandbox.ts'
-import { type LinkPlace, readLinkCounters, readLinks } from './read-links.ts'
+import { type CableEnds, type LinkPlace, readLinkCounters, readLinks } from './read-links.ts'
 
 /** Link indexes are chosen here, so that one message can create a link and the next one use it unasked. */
 const INDEX = { loopback: 1, bridge: 50, inner: 100, firstOuter: 1000 } as const
@@ -115,25 +115,43 @@ export class LabNetwork {
 
   /** Every link of the lab as the kernels have it. */
   links(): LinkInfo[] {
-    return readLinks(this.#places())
+    return readLinks(this.#everyPlace(), this.#cables())
   }
 
   linkCounters(): LinkCounters[] {
-    return readLinkCounters(this.#places())
+    return readLinkCounters(this.#openPlaces(), this.#cables())
   }
 
-  /** The namespaces that links are read in, each with a socket there. A pod's is opened when first asked for. */
-  #places(): LinkPlace[] {
-    const places: LinkPlace[] = [{ host: 'switch', socket: this.#switch }]
-    for (const host of this.#hosts.values()) {
-      const { plan, route } = host
-      const { outer } = plan.cable
-      const inner = { host: plan.id, name: plan.cable.inner.name }
-      if (route.isOpen) places.push({ host: plan.id, socket: route })
-      const place = places.find((each) => each.host === outer.host)
-      if (place) place.cables = [...(place.cables ?? []), { outer: outer.name, inner }]
+  /** The namespaces that have a socket open anyway: all but the pods. */
+  #openPlaces(): LinkPlace[] {
+    const hosts = [...this.#hosts.values()].filter(({ route }) => route.isOpen)
+    return [
+      { host: 'switch', socket: this.#switch },
+      ...hosts.map(({ plan, route }) => ({ host: plan.id, socket: route })),
+    ]
+  }
+
+  /** All namespaces; a pod's socket is open only until the next one is asked for. */
+  *#everyPlace(): Generator<LinkPlace> {
+    yield* this.#openPlaces()
+    for (const { plan, net, route } of this.#hosts.values()) {
+      if (route.isOpen) continue
+      const socket = inNamespaces({ net }, () =>
+        openNetlinkSocket('route', { receiveBufferBytes: 64 * 1024 }),
+      )
+      try {
+        yield { host: plan.id, socket }
+      } finally {
+        socket.close()
+      }
     }
-    return places
+  }
+
+  #cables(): CableEnds[] {
+    return [...this.#hosts.values()].map(({ plan: { id, cable } }) => ({
+      inner: { host: id, name: cable.inner.name },
+      outer: { host: cable.outer.host, name: cable.outer.name },
+    }))
   }
 
   #find(id: HostId): LiveHost {

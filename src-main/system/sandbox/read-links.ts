@@ -7,29 +7,38 @@ import type { NetlinkSocket } from '../netlink/socket.ts'
 export interface LinkPlace {
   readonly host: HostId | 'switch'
   readonly socket: NetlinkSocket
-  /** The cables whose outer ends lie here, by name, and where their inner ends are. */
-  cables?: readonly {
-    readonly outer: string
-    readonly inner: { readonly host: HostId; readonly name: string }
-  }[]
 }
 
-const linkId = (host: string, name: string): string => `${host} ${name}`
+/** The two ends of a veth pair. */
+export interface CableEnds {
+  readonly inner: LinkEnd
+  readonly outer: LinkEnd
+}
 
-/**
- * The links of these namespaces, and of those at the inner ends of their cables (pods, whose own sockets are
- * closed): such an end is told from its other end.
- */
-export function readLinks(places: readonly LinkPlace[]): LinkInfo[] {
-  const read = new Set<string>(places.map(({ host }) => host))
-  return places.flatMap(({ host, socket, cables = [] }) => {
+interface LinkEnd {
+  readonly host: HostId | 'switch'
+  readonly name: string
+}
+
+const linkId = ({ host, name }: LinkEnd): string => `${host} ${name}`
+
+/** Every link of these namespaces; a socket is used before the next place is asked for. */
+export function readLinks(places: Iterable<LinkPlace>, cables: readonly CableEnds[]): LinkInfo[] {
+  const peers = new Map<string, string>()
+  for (const cable of cables) {
+    const [inner, outer] = [linkId(cable.inner), linkId(cable.outer)]
+    peers.set(inner, outer).set(outer, inner)
+  }
+  const found: LinkInfo[] = []
+  for (const { host, socket } of places) {
     const links = getLinks(socket)
     const addresses = getAddresses(socket)
     const names = new Map(links.map(({ index, name }) => [index, name]))
-    return links.flatMap((link): LinkInfo[] => {
-      const inner = cables.find(({ outer }) => outer === link.name)?.inner
-      const own: LinkInfo = {
-        id: linkId(host, link.name),
+    for (const link of links) {
+      const id = linkId({ host, name: link.name })
+      const peer = peers.get(id)
+      found.push({
+        id,
         host,
         name: link.name,
         kind: kindOf(link),
@@ -39,25 +48,26 @@ export function readLinks(places: readonly LinkPlace[]): LinkInfo[] {
           .map(({ address, prefixLength }) => `${address}/${prefixLength}`),
         ...(link.master === undefined ? {} : { bridge: names.get(link.master) ?? '' }),
         ...(link.isHairpin === undefined ? {} : { hairpin: link.isHairpin }),
-        ...(inner ? { peer: linkId(inner.host, inner.name) } : {}),
-      }
-      if (!inner || read.has(inner.host)) return [own]
-      const end = { id: linkId(inner.host, inner.name), host: inner.host, name: inner.name }
-      return [own, { ...end, kind: 'veth', up: link.hasCarrier, addresses: [], peer: own.id }]
-    })
-  })
+        ...(peer === undefined ? {} : { peer }),
+      })
+    }
+  }
+  return found
 }
 
-/** Traffic by link; a pod's end counts the other way round from its node's. */
-export function readLinkCounters(places: readonly LinkPlace[]): LinkCounters[] {
-  return places.flatMap(({ host, socket }) => {
+/**
+ * Traffic by link. The inner ends of cables in other namespaces (pods) are not asked: what one end of a veth pair has
+ * sent the other one has received.
+ */
+export function readLinkCounters(places: readonly LinkPlace[], cables: readonly CableEnds[]): LinkCounters[] {
+  const counters = places.flatMap(({ host, socket }) => {
     const statistics = getLinkStatistics(socket)
-    return getLinks(socket).flatMap(({ index, name }) => {
+    return getLinks(socket).flatMap(({ index, name }): LinkCounters[] => {
       const counted = statistics.get(index)
       if (!counted) return []
       return [
         {
-          id: linkId(host, name),
+          id: linkId({ host, name }),
           rxPackets: String(counted.rxPackets),
           txPackets: String(counted.txPackets),
           rxBytes: String(counted.rxBytes),
@@ -66,6 +76,20 @@ export function readLinkCounters(places: readonly LinkPlace[]): LinkCounters[] {
       ]
     })
   })
+  const read = new Set<string>(places.map(({ host }) => host))
+  const byId = new Map(counters.map((each) => [each.id, each]))
+  for (const { inner, outer } of cables) {
+    const seen = read.has(inner.host) ? undefined : byId.get(linkId(outer))
+    if (seen)
+      counters.push({
+        id: linkId(inner),
+        rxPackets: seen.txPackets,
+        txPackets: seen.rxPackets,
+        rxBytes: seen.txBytes,
+        txBytes: seen.rxBytes,
+      })
+  }
+  return counters
 }
 
 function kindOf(link: Link): LinkInfo['kind'] {
