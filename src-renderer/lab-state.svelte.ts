@@ -8,7 +8,7 @@ export { messageOf }
 
 export type ConnectionState = 'connecting' | 'connected' | 'lost'
 
-export const VIEWS = ['path', 'topology', 'rules', 'manifests'] as const
+export const VIEWS = ['path', 'topology', 'rules', 'trace', 'manifests'] as const
 export type View = (typeof VIEWS)[number]
 
 /** What a person has picked; the inspector says it in words, views light it up. */
@@ -21,6 +21,17 @@ export type Selection =
   | { readonly kind: 'chain'; readonly table: string; readonly chain: string }
   | { readonly kind: 'rule'; readonly table: string; readonly chain: string; readonly number: number }
   | { readonly kind: 'link'; readonly id: string }
+  | TraceStep
+
+/** A step of a traced packet, where it is in the rules; 0 where no rule of the chain decided. */
+export interface TraceStep {
+  readonly kind: 'step'
+  readonly node: string
+  readonly hook: string
+  readonly table: string
+  readonly chain: string
+  readonly number: number
+}
 
 /** Long work of the lab: what is being done, and how far. */
 export interface Progress {

@@ -18,7 +18,7 @@ export interface KeyPress {
 }
 
 /** Views in the order of their keys, Ctrl+1 first. */
-const VIEW_KEYS: readonly View[] = ['path', 'topology', 'rules', 'manifests']
+const VIEW_KEYS: readonly View[] = ['path', 'topology', 'rules', 'trace', 'manifests']
 
 /** `typing`: the keyboard is in a field or a terminal, so that plain letters are text. */
 export function frameCommand(press: KeyPress, typing: boolean): FrameCommand | undefined {
@@ -47,7 +47,8 @@ export const KEY_HELP: readonly {
       { keys: ['Ctrl', '1'], does: 'Path' },
       { keys: ['Ctrl', '2'], does: 'Topology' },
       { keys: ['Ctrl', '3'], does: 'Rules' },
-      { keys: ['Ctrl', '4'], does: 'YAML' },
+      { keys: ['Ctrl', '4'], does: 'Trace' },
+      { keys: ['Ctrl', '5'], does: 'YAML' },
       { keys: ['Ctrl', '`'], does: 'Show or hide the terminals' },
       { keys: ['F6'], does: 'To the next part of the window (Shift+F6: back)' },
       { keys: ['F11'], does: 'Full screen' },
@@ -60,6 +61,17 @@ export const KEY_HELP: readonly {
       { keys: ['↑', '↓'], does: 'Go through the list' },
       { keys: ['→', '←'], does: 'Open or close a node' },
       { keys: ['Enter'], does: 'A terminal there' },
+    ],
+  },
+  {
+    title: 'Trace',
+    keys: [
+      { keys: ['←', '→'], does: 'To the step before or after' },
+      { keys: ['Home', 'End'], does: 'To the first or last step' },
+      { keys: ['↑', '↓'], does: 'To the packet before or after' },
+      { keys: ['Space'], does: 'Play or pause' },
+      { keys: ['D'], does: 'To the DNAT' },
+      { keys: ['Ctrl', 'Enter'], does: 'Trace again' },
     ],
   },
   {

@@ -1,6 +1,8 @@
 import { type LabState, VIEWS, type View } from '../lab-state.svelte.ts'
 import type { DockState } from '../terminal/dock-state.svelte.ts'
 import { listTargets, targetName } from '../terminal/target-words.ts'
+import { startTrace } from '../trace/start-trace.ts'
+import { tracePresets } from '../trace/trace-presets.ts'
 import { BUNDLE, EXPORT_CHOICES } from './export-rules.ts'
 import type { Findable } from './find-actions.ts'
 import type { FrameState } from './frame-state.svelte.ts'
@@ -28,7 +30,7 @@ export function listActions(
   const connected = lab.connection !== undefined
   return [
     ...viewActions(lab),
-    ...(connected ? [...terminalActions(lab, dock), ...nodeActions(lab)] : []),
+    ...(connected ? [...terminalActions(lab, dock), ...traceActions(lab), ...nodeActions(lab)] : []),
     ...windowActions(dock, frame),
     ...(connected
       ? [...exportActions(lab, frame), ...scaleActions(lab, query), ...podActions(lab, frame)]
@@ -66,6 +68,21 @@ function terminalActions(lab: LabState, dock: DockState): readonly Action[] {
       hidden: kind === 'pod' && !few,
       run: () => dock.openNew(target),
     })),
+  )
+}
+
+/** Trace a request from each host to each Service; few are shown before somebody asks. */
+function traceActions(lab: LabState): readonly Action[] {
+  const nodes = lab.status?.nodes ?? []
+  return listTargets(lab.status, lab.pods).flatMap(({ kind, targets }) =>
+    targets.flatMap((target, place) =>
+      tracePresets(target, lab.services, nodes, lab.node).map(({ name, command }, at) => ({
+        group: 'Trace',
+        name: `Trace ${name} from ${kind === 'client' ? 'the client' : `${kind} ${targetName(target)}`}`,
+        hidden: at > 0 || place > 0,
+        run: () => void startTrace(lab, target, command),
+      })),
+    ),
   )
 }
 

@@ -4,5 +4,6 @@ export const VIEW_NAMES: Readonly<Record<View, { readonly name: string; readonly
   path: { name: 'Path', says: 'the way of a packet through a node' },
   topology: { name: 'Topology', says: 'nodes, pods and the links between them' },
   rules: { name: 'Rules', says: 'tables, chains and rules with their counters' },
+  trace: { name: 'Trace', says: 'the real packets of a command, step by step' },
   manifests: { name: 'YAML', says: 'manifests: apply, preview, delete' },
 }

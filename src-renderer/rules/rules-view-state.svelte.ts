@@ -63,6 +63,7 @@ export class RulesViewState {
 export function placeOfSelection(selection: Selection | undefined): Place | undefined {
   switch (selection?.kind) {
     case 'rule':
+    case 'step':
       return { table: selection.table, chain: selection.chain, number: selection.number }
     case 'chain':
       return { table: selection.table, chain: selection.chain, number: 0 }

@@ -85,7 +85,7 @@ describe.skipIf(whyNoWindow())('accessibility', () => {
       const { page } = window
       const script = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
       const found: string[] = []
-      for (const view of [1, 2, 3, 4]) {
+      for (const view of [1, 2, 3, 4, 5]) {
         await page.keyboard.press(`Control+${view}`)
         await page.waitForTimeout(1500)
         // Evaluated by the browser's debugger, which the page's policy does not concern.

@@ -6,7 +6,7 @@ import { buildProgram } from './build-program.ts'
 import { launchWindow, whyNoWindow } from './launch-window.ts'
 
 /** In the order of Ctrl+1, Ctrl+2 … */
-const VIEWS = ['path', 'topology', 'rules', 'manifests'] as const
+const VIEWS = ['path', 'topology', 'rules', 'trace', 'manifests'] as const
 const SIZES = [
   { width: 1440, height: 900 },
   { width: 1280, height: 720 },

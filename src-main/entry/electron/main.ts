@@ -24,7 +24,7 @@ import { menuActions } from './menu-actions.ts'
 import { MIN_SIZE, readBounds, writeBounds } from './window-bounds.ts'
 
 const HOME = 'app://chainwalk/'
-const VIEWS = ['Path', 'Topology', 'Rules', 'Manifests']
+const VIEWS = ['Path', 'Topology', 'Rules', 'Trace', 'Manifests']
 /** Copying a rule, and full screen for the projector. */
 const PERMISSIONS = new Set(['clipboard-sanitized-write', 'fullscreen'])
 

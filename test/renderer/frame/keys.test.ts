@@ -20,7 +20,8 @@ describe('keys of the window', () => {
 
   it('picks views by digit, and leaves other digits alone', () => {
     expect(frameCommand(press('1', ctrl), true)).toEqual({ do: 'view', view: 'path' })
-    expect(frameCommand(press('4', ctrl), false)).toEqual({ do: 'view', view: 'manifests' })
+    expect(frameCommand(press('4', ctrl), false)).toEqual({ do: 'view', view: 'trace' })
+    expect(frameCommand(press('5', ctrl), false)).toEqual({ do: 'view', view: 'manifests' })
     expect(frameCommand(press('8', ctrl), false)).toBeUndefined()
     expect(frameCommand(press('0', ctrl), false)).toBeUndefined()
   })
