@@ -51,12 +51,12 @@ export const verdictWords = (verdict: Journey['verdict']): string => VERDICTS[ve
 export const verdictMood = (verdict: Journey['verdict']): Mood => VERDICTS[verdict].mood
 
 const KINDS: Readonly<Record<Journey['kind'], string>> = {
-  first: 'first packet',
-  later: 'later packet',
-  retransmission: 'sent again',
+  first: 'first',
+  later: 'later',
+  retransmission: 'repeated',
 }
 
-/** `request, first packet`. */
+/** `request, first`: the first packet of its connection alone asks the nat table. */
 export const journeyWords = ({ direction, kind }: Journey): string => `${direction}, ${KINDS[kind]}`
 
 /** `to 10.244.1.7:80`: where the packet was going in the end. */

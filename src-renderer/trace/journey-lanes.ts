@@ -17,7 +17,8 @@ export interface Lane {
 /** One line of the picture. */
 export type LaneRow =
   | { readonly kind: 'lane'; readonly lane: Lane }
-  | { readonly kind: 'hop'; readonly at: number; readonly hop: Hop; readonly startsPlace: boolean }
+  | { readonly kind: 'place'; readonly hook: string; readonly table: string }
+  | { readonly kind: 'hop'; readonly at: number; readonly hop: Hop }
   | { readonly kind: 'end'; readonly verdict: Journey['verdict']; readonly reason: string }
 
 /** The namespaces in the order in which the packet was in them: pod → node → switch → node → pod. */
@@ -74,7 +75,7 @@ function linkWords(hops: readonly Hop[]): string {
   return words.filter((word) => word !== '').join(', ')
 }
 
-/** Lanes as headings, each hop below its own, and how it ended. */
+/** Lanes as headings, each hop below its own and below its hook and table, and how it ended. */
 export function laneRows(journey: Journey, lanes: readonly Lane[]): readonly LaneRow[] {
   const rows: LaneRow[] = []
   for (const lane of lanes) {
@@ -83,8 +84,9 @@ export function laneRows(journey: Journey, lanes: readonly Lane[]): readonly Lan
       const hop = journey.hops[at]
       const before = at > lane.from ? journey.hops[at - 1] : undefined
       if (!hop) continue
-      const startsPlace = before?.hook !== hop.hook || before.table !== hop.table
-      rows.push({ kind: 'hop', at, hop, startsPlace })
+      const { hook, table } = hop
+      if (before?.hook !== hook || before.table !== table) rows.push({ kind: 'place', hook, table })
+      rows.push({ kind: 'hop', at, hop })
     }
   }
   rows.push({ kind: 'end', verdict: journey.verdict, reason: journey.reason })
