@@ -1,7 +1,7 @@
-import type { Journey } from '../../src-main/domain/trace/journey.ts'
+import type { Hop, Journey } from '../../src-main/domain/trace/journey.ts'
 import { compareWalk } from '../../src-main/domain/trace/walk-compare.ts'
 import type { WalkPath } from '../../src-main/domain/trace/walk-path.ts'
-import { hopPlace } from './hop-words.ts'
+import { hopPlace, hopVerdict } from './hop-words.ts'
 import type { PredictedWay } from './predict-ways.ts'
 
 /** How a prediction fared. */
@@ -28,8 +28,8 @@ export function compareWays(ways: readonly PredictedWay[], journey: Journey): Wa
     return { way, isSame, partsAt: undefined, sentence: `The packet went as predicted, ${chance}.` }
   }
   const at = parting?.at ?? 0
-  const walked = parting?.walked ? `${hopPlace(parting.walked)} on ${parting.walked.node}` : 'the end'
-  const traced = parting?.traced ? `${hopPlace(parting.traced)} on ${parting.traced.node}` : 'nothing'
+  const walked = parting?.walked ? hopWords(parting.walked) : 'the end'
+  const traced = parting?.traced ? hopWords(parting.traced) : 'nothing more'
   return {
     way,
     isSame,
@@ -37,6 +37,8 @@ export function compareWays(ways: readonly PredictedWay[], journey: Journey): Wa
     sentence: `At step ${at + 1} the packet went another way: ${walked} was predicted, ${traced} came.`,
   }
 }
+
+const hopWords = (hop: Hop): string => `${hopPlace(hop)} ${hopVerdict(hop)} on ${hop.node}`
 
 const pathOf = ({ steps, journey, choices, isConditional, chance, chanceText }: PredictedWay): WalkPath => ({
   steps,
