@@ -2,7 +2,7 @@ import type { Hop, Journey } from '../../src-main/domain/trace/journey.ts'
 import { compareWalk } from '../../src-main/domain/trace/walk-compare.ts'
 import type { WalkPath } from '../../src-main/domain/trace/walk-path.ts'
 import { hopPlace, hopVerdict } from './hop-words.ts'
-import type { PredictedWay } from './predict-ways.ts'
+import { isInEmptyChain, type PredictedWay, type Prediction } from './predict-ways.ts'
 
 /** How a prediction fared. */
 export interface WayComparison {
@@ -15,11 +15,12 @@ export interface WayComparison {
 }
 
 /** Compares with the first packet of a connection; undefined for packets that no prediction was made for. */
-export function compareWays(ways: readonly PredictedWay[], journey: Journey): WayComparison | undefined {
+export function compareWays({ ways, emptyChains }: Prediction, journey: Journey): WayComparison | undefined {
   if (journey.direction !== 'request' || journey.kind !== 'first') return undefined
   const byPath = new Map<WalkPath, PredictedWay>()
   for (const way of ways) byPath.set(pathOf(way), way)
-  const comparison = compareWalk({ paths: [...byPath.keys()] }, journey.hops)
+  const traced = journey.hops.filter((hop) => !isInEmptyChain(hop, emptyChains))
+  const comparison = compareWalk({ paths: [...byPath.keys()] }, traced)
   const way = comparison && byPath.get(comparison.path)
   if (!comparison || !way) return undefined
   const { isSame, parting } = comparison
@@ -27,14 +28,15 @@ export function compareWays(ways: readonly PredictedWay[], journey: Journey): Wa
     const chance = way.chance === 1 ? 'the only way there was' : `one that had the chance ${way.chanceText}`
     return { way, isSame, partsAt: undefined, sentence: `The packet went as predicted, ${chance}.` }
   }
-  const at = parting?.at ?? 0
+  const other = traced[parting?.at ?? 0]
+  const at = other ? journey.hops.indexOf(other) : journey.hops.length
   const walked = parting?.walked ? hopWords(parting.walked) : 'the end'
-  const traced = parting?.traced ? hopWords(parting.traced) : 'nothing more'
+  const came = other ? hopWords(other) : 'nothing more'
   return {
     way,
     isSame,
     partsAt: at,
-    sentence: `At step ${at + 1} the packet went another way: ${walked} was predicted, ${traced} came.`,
+    sentence: `At step ${at + 1} the packet went another way: ${walked} was predicted, ${came} came.`,
   }
 }
 

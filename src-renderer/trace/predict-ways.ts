@@ -3,7 +3,7 @@ import type { RuleSet } from '../../src-main/domain/iptables/rule-set.ts'
 import type { EndpointSlice, Pod, Service } from '../../src-main/domain/kubernetes/objects.ts'
 import { planExternalRoutes } from '../../src-main/domain/topology/plan-external-routes.ts'
 import { gatewayOf, planNode } from '../../src-main/domain/topology/plan-network.ts'
-import type { Journey } from '../../src-main/domain/trace/journey.ts'
+import type { Hop, Journey } from '../../src-main/domain/trace/journey.ts'
 import { isWithin, parseAddress, parseAddressMask } from '../../src-main/domain/trace/walk-address.ts'
 import type { WalkContext } from '../../src-main/domain/trace/walk-context.ts'
 import type { WalkPacket } from '../../src-main/domain/trace/walk-packet.ts'
@@ -42,6 +42,17 @@ export interface Prediction {
   readonly ways: readonly PredictedWay[]
   /** What cannot be trusted, in sentences. */
   readonly notes: readonly string[]
+  readonly emptyChains: EmptyChains
+}
+
+/**
+ * `node table chain` of built-in chains without a rule that let everything pass. iptables-save lists them whether the
+ * kernel has them or not, and only one that it has leaves a trace: nothing hangs on them, so none is predicted.
+ */
+export type EmptyChains = ReadonlySet<string>
+
+export function isInEmptyChain({ node, table, chain, text }: Hop, empty: EmptyChains): boolean {
+  return text.startsWith('-P ') && empty.has(`${node} ${table} ${chain}`)
 }
 
 interface Stage {
@@ -62,13 +73,14 @@ const MOST_NODES = 8
 export function predictWays(picture: LabPicture, target: TargetId, to: Destination): Prediction {
   const notes = new Set<string>()
   const start = firstStage(picture, target, to)
-  if (typeof start === 'string') return { ways: [], notes: [start] }
+  const empty = emptyChains(picture.ruleSets)
+  if (typeof start === 'string') return { ways: [], notes: [start], emptyChains: empty }
   const travelled = travel(picture, start, [], notes)
   const ways = travelled
-    .map((way) => wayOf(way, to))
+    .map((way) => wayOf(way, to, empty))
     .sort((a, b) => b.chance - a.chance)
     .map((way, at) => ({ ...way, journey: { ...way.journey, id: at + 1 } }))
-  return { ways, notes: [...notes] }
+  return { ways, notes: [...notes], emptyChains: empty }
 }
 
 /** Where the packet first meets a node, or a sentence where it meets none. */
@@ -221,8 +233,23 @@ function contextOf({ status, links, pods }: LabPicture, node: string): WalkConte
   }
 }
 
-function wayOf({ paths, verdict, reason }: Travelled, to: Destination): PredictedWay {
-  const steps = paths.flatMap((path) => path.steps)
+function emptyChains(ruleSets: LabPicture['ruleSets']): EmptyChains {
+  return new Set(
+    [...ruleSets].flatMap(([node, { tables }]) =>
+      tables.flatMap(({ name, chains, rules }) => {
+        const used = new Set<string>(rules.map(({ chain }) => chain))
+        return chains.flatMap((chain) =>
+          chain.policy === 'ACCEPT' && !used.has(chain.name) ? [`${node} ${name} ${chain.name}`] : [],
+        )
+      }),
+    ),
+  )
+}
+
+function wayOf({ paths, verdict, reason }: Travelled, to: Destination, empty: EmptyChains): PredictedWay {
+  const steps = paths
+    .flatMap((path) => path.steps)
+    .filter((step) => step.kind !== 'policy' || !isInEmptyChain(step, empty))
   const open = paths.filter(({ chance }) => chance.value < 1)
   const chance = paths.reduce((product, path) => product * path.chance.value, 1)
   const chanceText =

@@ -10,7 +10,7 @@ export interface TracePreset {
 }
 
 /** A request that nobody answers ends before the learner's patience does. */
-const patient = (command: string): string => command.replace(/^curl /, 'curl -sS --max-time 3 ')
+const patient = (command: string): string => command.replace(/^curl /, 'curl -sSm 3 ')
 
 /** Requests that a host can send to the lab's Services, the usual ones of that host first. */
 export function tracePresets(

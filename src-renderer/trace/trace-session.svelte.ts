@@ -79,7 +79,7 @@ export class TraceSession {
   /** Of the prediction that was made for this very trace. */
   readonly comparison = $derived(
     this.shows === 'trace' && this.journey && this.prediction && isSameAsked(this.predictedFor, this.asked)
-      ? compareWays(this.prediction.ways, this.journey)
+      ? compareWays(this.prediction, this.journey)
       : undefined,
   )
 

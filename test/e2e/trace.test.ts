@@ -101,7 +101,7 @@ describe.skipIf(whyNoWindow())('the Trace view', () => {
     `${node} ${hook} ${table} ${chain} ${rule ?? 'policy'}`
 
   test('steps through a NodePort request with the keyboard; header, rule and Path agree at each step', async () => {
-    const { journeys } = await trace('curl -sS --max-time 3 http://172.18.0.3:32054/')
+    const { journeys } = await trace('curl -sSm 3 http://172.18.0.3:32054/')
     const [first] = journeys
     if (!first) throw new Error('no packet was traced')
     const dnat = first.hops.find(({ verdict }) => verdict === 'DNAT')
@@ -168,7 +168,7 @@ describe.skipIf(whyNoWindow())('the Trace view', () => {
       .first()
       .textContent()
     await sender.selectOption({ label: name ?? '' })
-    expect(await command().inputValue()).toBe('curl -sS --max-time 3 http://10.107.38.142/')
+    expect(await command().inputValue()).toBe('curl -sSm 3 http://10.107.38.142/')
     await page.getByRole('button', { name: 'Predict' }).click()
     const ways = page.getByRole('listbox', { name: 'Predicted ways' }).getByRole('option')
     await ways.first().waitFor()
@@ -177,7 +177,7 @@ describe.skipIf(whyNoWindow())('the Trace view', () => {
       Object.keys(ENDPOINTS),
     )
     for (const text of texts) expect(text).toContain('chance 1/3')
-    await trace('curl -sS --max-time 3 http://10.107.38.142/')
+    await trace('curl -sSm 3 http://10.107.38.142/')
     await page.getByText('The packet went as predicted, one that had the chance 1/3.').waitFor()
     expect(await steps().getByLabel('not as predicted').count()).toBe(0)
   })
@@ -187,7 +187,7 @@ describe.skipIf(whyNoWindow())('the Trace view', () => {
     await page.getByRole('listbox', { name: 'Predicted ways' }).waitFor()
     const hide = ['iptables', '-I', 'FORWARD', '-d', '10.244.0.0/16', '-p', 'tcp', '-j', 'DROP']
     for (const node of ['worker1', 'worker2']) await window.lab.exec(`node/${node}`, ...hide)
-    const { journeys } = await trace('curl -sS --max-time 3 http://10.107.38.142/')
+    const { journeys } = await trace('curl -sSm 3 http://10.107.38.142/')
     expect(journeys[0]?.verdict).toBe('dropped')
     await page
       .getByText(/FORWARD 1 → KUBE-PROXY-FIREWALL on worker1 was predicted, FORWARD 1 DROP on worker1 came/)

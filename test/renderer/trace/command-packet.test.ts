@@ -7,7 +7,7 @@ const to = (command: string) => destinationOf(command, services, 'default')
 
 describe('where a command’s first packet goes', () => {
   it.each([
-    ['curl -sS --max-time 3 http://10.107.38.142/', 'tcp', '10.107.38.142', 80],
+    ['curl -sSm 3 http://10.107.38.142/', 'tcp', '10.107.38.142', 80],
     ['curl http://172.18.0.3:32054/', 'tcp', '172.18.0.3', 32054],
     ['curl -s https://10.107.38.142', 'tcp', '10.107.38.142', 443],
     ['curl -s -o /dev/null 10.107.38.142:8080', 'tcp', '10.107.38.142', 8080],

@@ -8,17 +8,17 @@ const commands = (target: string) =>
 
 describe('requests to try', () => {
   it('come from outside over the node port only', () => {
-    expect(commands('client')).toEqual(['curl -sS --max-time 3 http://172.18.0.3:32054/'])
+    expect(commands('client')).toEqual(['curl -sSm 3 http://172.18.0.3:32054/'])
   })
 
   it('come from a pod over cluster IPs and names first', () => {
     const fromPod = commands('pod/default/a')
-    expect(fromPod[0]).toBe('curl -sS --max-time 3 http://10.107.38.142/')
-    expect(fromPod).toContain('curl -sS --max-time 3 http://http-svc/')
-    expect(fromPod.at(-1)).toBe('curl -sS --max-time 3 http://172.18.0.3:32054/')
+    expect(fromPod[0]).toBe('curl -sSm 3 http://10.107.38.142/')
+    expect(fromPod).toContain('curl -sSm 3 http://http-svc/')
+    expect(fromPod.at(-1)).toBe('curl -sSm 3 http://172.18.0.3:32054/')
   })
 
   it('come from a node over its own node port', () => {
-    expect(commands('node/worker2')).toContain('curl -sS --max-time 3 http://172.18.0.4:32054/')
+    expect(commands('node/worker2')).toContain('curl -sSm 3 http://172.18.0.4:32054/')
   })
 })
