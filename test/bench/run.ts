@@ -11,6 +11,7 @@ import { pods } from './pods.bench.ts'
 import { ruleGeneration } from './rule-generation.bench.ts'
 import { sampling } from './sampling.bench.ts'
 import { start } from './start.bench.ts'
+import { tracePicture } from './trace-picture.bench.ts'
 
 /** By the word that chooses each. */
 const benches: Readonly<Record<string, Bench>> = {
@@ -22,6 +23,7 @@ const benches: Readonly<Record<string, Bench>> = {
   'endpoint-change': endpointChange,
   sampling,
   'packet-to-sample': packetToSample,
+  'trace-picture': tracePicture,
   kill,
 }
 
