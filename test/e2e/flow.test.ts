@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findSerious } from './find-serious.ts'
 import { type LabWindow, launchWindow, whyNoWindow } from './launch-window.ts'
 
 const SERVICE = 'KUBE-SVC-GM62ZXCOIF6ZCRWU'
@@ -83,28 +83,11 @@ describe.skipIf(whyNoWindow())('accessibility', () => {
     const window = await launchWindow({ colorScheme })
     try {
       const { page } = window
-      const script = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
       const found: string[] = []
       for (const view of [1, 2, 3, 4, 5]) {
         await page.keyboard.press(`Control+${view}`)
         await page.waitForTimeout(1500)
-        // Evaluated by the browser's debugger, which the page's policy does not concern.
-        await page.evaluate(await import('node:fs').then(({ readFileSync }) => readFileSync(script, 'utf8')))
-        const violations = await page.evaluate(async () => {
-          const { axe } = globalThis as unknown as {
-            axe: {
-              run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>
-            }
-          }
-          return (await axe.run()).violations.map(({ id, impact, nodes }) => ({
-            id,
-            impact,
-            html: nodes[0]?.html,
-          }))
-        })
-        for (const { id, impact, html } of violations)
-          if (impact === 'serious' || impact === 'critical')
-            found.push(`view ${view}: ${id} ${html?.slice(0, 160)}`)
+        for (const fault of await findSerious(page)) found.push(`view ${view}: ${fault}`)
       }
       expect(found).toEqual([])
     } finally {
