@@ -125,10 +125,11 @@ interface Listener<T> {
   readonly failed: (error: unknown) => void
 }
 
-type Subscribing = 'hooks/subscribe' | 'counters/subscribe'
-type Sampling = Extract<EventName, 'hooks/sample' | 'counters/sample'>
+type Subscribing = 'hooks/subscribe' | 'counters/subscribe' | 'conntrack/subscribe'
+type Sampling = Extract<EventName, 'hooks/sample' | 'counters/sample' | 'conntrack/sample'>
 
-function subscribe<R extends Subscribing, E extends Sampling>(
+/** Gives back the end of it. */
+export function subscribe<R extends Subscribing, E extends Sampling>(
   connection: LabConnection,
   request: R,
   params: Requests[R]['params'],

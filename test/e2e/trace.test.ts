@@ -143,6 +143,15 @@ describe.skipIf(whyNoWindow())('the Trace view', () => {
     expect(await step().getAttribute('aria-label')).toContain(`Step ${first.hops.length}:`)
   })
 
+  test('beside the step stands the connection’s entry in the node’s conntrack table', async () => {
+    await page.keyboard.press('Home')
+    const first = results.at(-1)?.journeys[0]?.hops[0]?.packet
+    const text = `${first?.src}:${first?.sport} → 172.18.0.3:32054`
+    const entry = inspector().getByText(text)
+    await entry.waitFor()
+    expect(await inspector().textContent()).toContain('both sides translated (DNAT and SNAT)')
+  })
+
   test('Home, End, D and the arrows lead where they say; later packets show conntrack’s work', async () => {
     await page.keyboard.press('Home')
     expect(await step().getAttribute('aria-label')).toContain('Step 1: worker1, PREROUTING nat, PREROUTING 1')
