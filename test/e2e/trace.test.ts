@@ -173,7 +173,7 @@ describe.skipIf(whyNoWindow())('the Trace view', () => {
   test('a pod’s request is predicted with its draws, then traced, then compared', async () => {
     const sender = page.getByLabel('From')
     const name = await sender
-      .getByRole('option', { name: /^http-serv/ })
+      .getByRole('option', { name: /^http-s/ })
       .first()
       .textContent()
     await sender.selectOption({ label: name ?? '' })
