@@ -8,7 +8,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /** What each built file is made of. */
 const PARTS = {
-  'out/main/cli.js': ['src-main'],
+  'out/main/cli.cjs': ['src-main'],
   'out/renderer/index.html': ['src-renderer', 'src-main/contract', 'src-main/domain'],
 }
 
@@ -32,7 +32,7 @@ function isOutOfDate(built) {
 export function buildWhatIsOld({ withWindow }) {
   // An installed package has no sources beside it, and is always up to date.
   if (!existsSync(join(root, 'src-main'))) return
-  if (!isOutOfDate('out/main/cli.js') && !(withWindow && isOutOfDate('out/renderer/index.html'))) return
+  if (!isOutOfDate('out/main/cli.cjs') && !(withWindow && isOutOfDate('out/renderer/index.html'))) return
   if (!existsSync(join(root, 'node_modules/electron-vite'))) {
     const { status } = spawnSync(process.execPath, [join(root, 'lab-scripts/setup.mjs')], {
       stdio: 'inherit',

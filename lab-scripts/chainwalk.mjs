@@ -4,4 +4,4 @@ import { join } from 'node:path'
 import { buildWhatIsOld, root } from './build.mjs'
 
 buildWhatIsOld({ withWindow: process.argv[2] === 'serve' })
-await import(join(root, 'out/main/cli.js'))
+await import(join(root, 'out/main/cli.cjs'))

@@ -80,4 +80,4 @@ buildWhatIsOld({ withWindow: true })
 const why = whyNoDesktop() ?? (await openDesktop())
 say(`No desktop window: ${why}. The same window in a browser:`)
 process.argv = [process.argv[0], join(root, 'lab-scripts/chainwalk.mjs'), 'serve', ...words]
-await import(join(root, 'out/main/cli.js'))
+await import(join(root, 'out/main/cli.cjs'))

@@ -34,7 +34,7 @@ export async function startLab(settings: Omit<LabSettings, 'program' | 'rootless
   const root = packageRoot()
   const holder = await launchHolder({
     name: settings.name,
-    program: join(root, 'out/main/holder.js'),
+    program: join(root, 'out/main/holder.cjs'),
     settings: {
       ...settings,
       rootless: process.getuid?.() !== 0,

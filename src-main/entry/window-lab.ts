@@ -3,7 +3,7 @@ import type { LabConnection } from '../contract/rpc.ts'
 import { formatProblem } from '../domain/kubernetes/problem.ts'
 import type { PausableChannel } from '../system/channel/pipe-channels.ts'
 import { streamChannel } from '../system/channel/stream-channel.ts'
-import { findLabs, openLabSocket } from '../system/sandbox/find-labs.ts'
+import { findLab, openLabSocket } from '../system/sandbox/find-labs.ts'
 import { parseWorkers, startWithManifests, stop, type UpOptions } from './cli/commands/up.ts'
 import { connectLab } from './cli/lab-client.ts'
 import { readLabFiles } from './cli/read-manifests.ts'
@@ -29,7 +29,7 @@ export interface WindowLab {
 export async function openWindowLab(options: WindowLabOptions): Promise<WindowLab> {
   const { name } = options
   const { manifests, bundle } = readLabFiles(options.file ?? [])
-  const isRunning = findLabs().some((lab) => lab.name === name)
+  const isRunning = findLab(name) !== undefined
   const lab = isRunning
     ? await join(name, manifests)
     : await start(options, parseWorkers(options.workers ?? String(bundle?.workers ?? 2)), manifests)
@@ -91,7 +91,7 @@ async function join(name: string, manifests: Manifests): Promise<WindowLab> {
 }
 
 async function openChannel(name: string): Promise<PausableChannel> {
-  const lab = findLabs().find((running) => running.name === name)
+  const lab = findLab(name)
   if (!lab) throw new LabError('not-found', `the lab "${name}" has ended`)
   const socket = await openLabSocket(lab)
   return streamChannel(socket, socket)

@@ -31,7 +31,7 @@ export class TaggedLaunch {
 
   /** What stands before the command's own words. */
   get words(): readonly string[] {
-    const program = join(dirname(process.argv[1] ?? ''), 'launch-tagged.js')
+    const program = join(dirname(process.argv[1] ?? ''), 'launch-tagged.cjs')
     return [process.execPath, program, this.#file]
   }
 

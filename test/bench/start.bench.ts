@@ -63,7 +63,7 @@ async function startByCommands(env: NodeJS.ProcessEnv): Promise<{ upMs: number; 
   const name = labName()
   const cli = (command: string, ...words: string[]): string[] => [
     process.execPath,
-    join(root, 'out/main/cli.js'),
+    join(root, 'out/main/cli.cjs'),
     command,
     '--name',
     name,

@@ -65,7 +65,7 @@ export const SHOWN_ORIGIN = 'https://chainwalk.invalid'
 export function startShell(args: readonly string[], userData: string): Shell {
   const folder = process.env['CHAINWALK_PROGRAM'] ?? root
   const shim = join(import.meta.dirname, '../electron-shim/register.mjs')
-  const child = spawn(process.execPath, ['--import', shim, join(folder, 'out/main/electron.js'), ...args], {
+  const child = spawn(process.execPath, ['--import', shim, join(folder, 'out/main/electron.cjs'), ...args], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { ...process.env, CHAINWALK_USER_DATA: userData },

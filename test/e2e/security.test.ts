@@ -144,7 +144,7 @@ describe.skipIf(whyNoLab())('the web entry lets in only who holds the link', () 
     '/../../etc/passwd',
     '/%2e%2e/package.json',
     '/..%2fpackage.json',
-    '/assets/../../main/cli.js',
+    '/assets/../../main/cli.cjs',
     '/assets/..%5c..%5cpackage.json',
     '/assets/%252e%252e/index.html',
     '//etc/passwd',

@@ -89,7 +89,7 @@ afterEach(() => {
 })
 
 const asUser = () => ['setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups']
-const doctor = (...words: string[]) => [process.execPath, join(copy, 'out/main/cli.js'), 'doctor', ...words]
+const doctor = (...words: string[]) => [process.execPath, join(copy, 'out/main/cli.cjs'), 'doctor', ...words]
 
 function run(argv: readonly string[], env: NodeJS.ProcessEnv = process.env) {
   const [file = '', ...args] = argv

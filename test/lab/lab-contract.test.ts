@@ -4,7 +4,7 @@ import type { CounterSample } from '../../src-main/contract/counter-messages.ts'
 import type { Events } from '../../src-main/contract/lab-contract.ts'
 import { connect, type LabConnection } from '../../src-main/contract/rpc.ts'
 import { streamChannel } from '../../src-main/system/channel/stream-channel.ts'
-import { findLabs, openLabSocket } from '../../src-main/system/sandbox/find-labs.ts'
+import { findLab, openLabSocket } from '../../src-main/system/sandbox/find-labs.ts'
 import { type Lab, startLab, whyNoLab } from './chainwalk.ts'
 
 const SERVICE_CHAIN = 'KUBE-SVC-GM62ZXCOIF6ZCRWU'
@@ -27,7 +27,7 @@ describe.skipIf(whyNoLab() !== undefined)('a lab over its socket', () => {
   })
 
   const join = async (): Promise<LabConnection> => {
-    const running = findLabs().find(({ name }) => name === lab.name)
+    const running = findLab(lab.name)
     if (!running) throw new Error('the lab is not found by its name')
     const socket = await openLabSocket(running)
     const connection = connect(streamChannel(socket, socket))

@@ -1,14 +1,15 @@
 import { LabError } from '../../contract/errors.ts'
 import { connect, type LabConnection } from '../../contract/rpc.ts'
 import { streamChannel } from '../../system/channel/stream-channel.ts'
-import { findLabs, openLabSocket } from '../../system/sandbox/find-labs.ts'
+import { findLab, findLabs, openLabSocket } from '../../system/sandbox/find-labs.ts'
 
 /** Connects to the running lab of that name, or fails with `not-found` saying what to do. */
 export async function connectLab(name: string): Promise<LabConnection> {
-  const labs = findLabs()
-  const lab = labs.find((running) => running.name === name)
+  const lab = findLab(name)
   if (!lab) {
-    const others = labs.map((running) => running.name).join(', ')
+    const others = findLabs()
+      .map((running) => running.name)
+      .join(', ')
     throw new LabError(
       'not-found',
       `no lab named "${name}" is running${others ? ` (running: ${others}; choose with --name)` : ''}; ` +

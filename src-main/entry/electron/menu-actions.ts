@@ -57,7 +57,7 @@ export function menuActions({ lab, openWindow, tell }: MenuContext): MenuActions
     },
     showDoctor: (window) => {
       attempt(async () => {
-        const facts = await gatherFacts(() => trySandbox(join(packageRoot(), 'out/main/cli.js')))
+        const facts = await gatherFacts(() => trySandbox(join(packageRoot(), 'out/main/cli.cjs')))
         const detail = formatChecks(buildChecks(facts), { isColoured: false, uid: facts.uid })
         await dialog.showMessageBox(window, { message: 'This machine', detail, buttons: ['Close'] })
       })

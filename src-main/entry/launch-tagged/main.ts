@@ -2,7 +2,7 @@ import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { checked, lastErrno, libcFunction, loadKoffi } from '../../system/kernel/libc.ts'
 import { installSocketFilter } from '../../system/trace-monitor/seccomp-notify.ts'
 
-// node launch-tagged.js FILE COMMAND…: has its sockets made by the lab, then becomes the command. Through FILE it tells
+// node launch-tagged.cjs FILE COMMAND…: has its sockets made by the lab, then becomes the command. Through FILE it tells
 // the lab `PID LISTENER`, or `-` where it cannot, and waits until the lab has taken the file away.
 const [file = '', ...argv] = process.argv.slice(2)
 const SIGPIPE = 13

@@ -16,24 +16,33 @@ export interface RunningLab {
 }
 
 /**
- * The labs of a user (this one by default) that are running now. There is no file that could be left over: a lab is found by its
- * process, and its socket lives and dies with the sandbox.
+ * The labs of a user (this one by default) that are running now. There is no file that could be left over: a lab is
+ * found by its process, and its socket lives and dies with the sandbox.
  */
 export function findLabs(uid = process.getuid?.() ?? 0): RunningLab[] {
-  const labs: RunningLab[] = []
-  for (const entry of readdirSync('/proc')) {
+  return [...runningLabs(uid)].sort((a, b) => a.name.localeCompare(b.name))
+}
+
+/** The lab of that name, found sooner than all of them. */
+export function findLab(name: string): RunningLab | undefined {
+  for (const lab of runningLabs(process.getuid?.() ?? 0)) if (lab.name === name) return lab
+  return undefined
+}
+
+/** The processes that began last come first: reading some hundred of /proc takes its time. */
+function* runningLabs(uid: number): Generator<RunningLab> {
+  for (const entry of readdirSync('/proc').reverse()) {
     if (!/^\d+$/.test(entry)) continue
     try {
       const words = readFileSync(`/proc/${entry}/cmdline`, 'latin1').split('\0')
       const mark = words.indexOf(HOLDER_MARK)
-      if (mark !== 2 || basename(words[1] ?? '') !== 'holder.js') continue
+      if (mark !== 2 || basename(words[1] ?? '') !== 'holder.cjs') continue
       if (statSync(`/proc/${entry}`).uid !== uid) continue
-      labs.push({ name: words[mark + 1] ?? '', pid: Number(entry) })
+      yield { name: words[mark + 1] ?? '', pid: Number(entry) }
     } catch (error) {
       if (!isGone(error)) throw error // processes end while we look
     }
   }
-  return labs.sort((a, b) => a.name.localeCompare(b.name))
 }
 
 const isGone = (error: unknown): boolean =>

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type Server } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { LabError } from '../../contract/errors.ts'
-import { findLabs, HOLDER_MARK } from './find-labs.ts'
+import { findLab, HOLDER_MARK } from './find-labs.ts'
 import { sandboxCommand, sandboxEnvironment } from './sandbox-command.ts'
 
 export interface HolderOptions {
@@ -71,7 +71,7 @@ async function takeName(name: string): Promise<{ fd: number; release: () => Prom
     })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    const pid = findLabs().find((lab) => lab.name === name)?.pid
+    const pid = findLab(name)?.pid
     throw new LabError(
       'conflict',
       `a lab named "${name}" is already running${pid ? ` (process ${pid})` : ''}; ` +

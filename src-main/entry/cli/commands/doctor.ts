@@ -9,7 +9,7 @@ import { withProgress } from '../progress.ts'
 
 export async function doctor(options: { readonly json?: boolean }): Promise<void> {
   const facts = await withProgress('trying a sandbox', () =>
-    gatherFacts(() => trySandbox(join(packageRoot(), 'out/main/cli.js'))),
+    gatherFacts(() => trySandbox(join(packageRoot(), 'out/main/cli.cjs'))),
   )
   const checks = buildChecks(facts)
   const ready = isReady(checks)
