@@ -45,6 +45,7 @@ export async function takeScreenshots(words: readonly string[]): Promise<void> {
 
 async function takeView(page: Page, view: string, key: number, shots: string): Promise<void> {
   await page.keyboard.press(`Control+${key}`)
+  if (view === 'trace') await showTrace(page)
   for (const look of LOOKS) {
     await applyLook(page, look)
     for (const size of SIZES) {
@@ -55,6 +56,12 @@ async function takeView(page: Page, view: string, key: number, shots: string): P
       console.log(path)
     }
   }
+}
+
+/** The request to the node port, at the rule that chooses its pod. */
+async function showTrace(page: Page): Promise<void> {
+  await page.getByRole('textbox', { name: 'send' }).press('Enter')
+  await page.getByRole('listbox', { name: /^Steps of packet/ }).press('d')
 }
 
 /** As the window's own switches do it: attributes of the root element, from which the design tokens follow. */
