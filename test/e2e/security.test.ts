@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -109,6 +110,28 @@ describe.skipIf(whyNoLab())('the web entry lets in only who holds the link', () 
     ])
       expect((await ask('/', { headers: { cookie: wrong } })).status).toBe(401)
     expect((await ask('/', { headers: { cookie: `a=b; ${cookie}; c=d` } })).status).toBe(200)
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('a cookie that another user has got hold of is refused', () => {
+    const ask = (words: readonly string[]): string =>
+      execFileSync(
+        words[0] ?? '',
+        [
+          ...words.slice(1),
+          'curl',
+          '-s',
+          '-o',
+          '/dev/null',
+          '-w',
+          '%{http_code}',
+          '-H',
+          `cookie: ${cookie}`,
+          server.origin,
+        ],
+        { encoding: 'utf8' },
+      )
+    expect(ask(['env'])).toBe('200')
+    expect(ask(['setpriv', '--reuid', '54321', '--regid', '54321', '--clear-groups'])).toBe('401')
   })
 
   test('under another name nothing is served (a name that was made to point here)', async () => {

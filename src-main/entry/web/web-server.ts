@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { type PausableChannel, pipeChannels } from '../../system/channel/pipe-channels.ts'
 import { webSocketChannel } from '../../system/channel/web-socket-channel.ts'
-import { Access, type Admission } from './access.ts'
+import { Access, type Admission, type AskedRequest } from './access.ts'
+import { peerUid } from './peer-uid.ts'
 import { readSite, securityHeaders } from './site.ts'
 
 /** A larger message is no manifest of a person's. */
@@ -40,16 +41,24 @@ export async function startWebServer({ folder, port, openLab }: WebServerOptions
     perMessageDeflate: false,
   })
 
+  // Asked while the connection is young: the kernel forgets whose it was when it ends.
+  const uids = new WeakMap<Duplex, number | undefined>()
+  server.on('connection', (socket: Socket) => uids.set(socket, peerUid(socket)))
+  const asked = ({ method = '', url: target = '', headers, socket }: IncomingMessage): AskedRequest => ({
+    method,
+    target,
+    headers,
+    uid: uids.get(socket),
+  })
+
   server.on('request', (request, response) => {
-    const { method = '', url: target = '', headers } = request
-    const admission = access.admitRequest({ method, target, headers })
+    const admission = access.admitRequest(asked(request))
     void answer(folder, request, response, admission).catch((error: unknown) => {
       response.destroy(error instanceof Error ? error : undefined)
     })
   })
   server.on('upgrade', (request, socket, head) => {
-    const { method = '', url: target = '', headers } = request
-    const admission = access.admitUpgrade({ method, target, headers })
+    const admission = access.admitUpgrade(asked(request))
     if (admission.verdict === 'refused') refuseUpgrade(socket, admission)
     else
       sockets.handleUpgrade(request, socket, head, (opened) => {
