@@ -10,18 +10,21 @@ export type RulesByHandle = ReadonlyMap<string, TracedRule>
 export const handleKey = (table: string, chain: string, handle: number): string =>
   `${table} ${chain} ${handle}`
 
+export interface KnownRules {
+  readonly generation: number
+  readonly ruleSet: RuleSet
+  readonly rules: RulesByHandle
+}
+
 const ATTEMPTS = 5
 
 /** Reads one host's rules with their handles, again where somebody changes them meanwhile. */
-export async function readHandles(
-  reader: RuleReader,
-  socket: NetlinkSocket,
-): Promise<{ readonly generation: number; readonly rules: RulesByHandle }> {
+export async function readHandles(reader: RuleReader, socket: NetlinkSocket): Promise<KnownRules> {
   for (let attempt = 1; ; attempt += 1) {
     const generation = reader.generation()
     const ruleSet = await reader.ruleSet()
     const rules = nameRules(ruleSet, socket)
-    if (reader.generation() === generation || attempt === ATTEMPTS) return { generation, rules }
+    if (reader.generation() === generation || attempt === ATTEMPTS) return { generation, ruleSet, rules }
   }
 }
 

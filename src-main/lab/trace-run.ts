@@ -1,6 +1,7 @@
 import { LabError } from '../contract/errors.ts'
 import type { Pod } from '../domain/kubernetes/objects.ts'
 import { gatewayOf, type HostId, nodeHost } from '../domain/topology/plan-network.ts'
+import { explainSkips, type SkipFacts } from '../domain/trace/explain-skips.ts'
 import { joinJourneys } from '../domain/trace/join-journeys.ts'
 import { type SeenEvent, TRACE_TABLE } from '../domain/trace/join-walks.ts'
 import type { TraceResult } from '../domain/trace/journey.ts'
@@ -12,7 +13,7 @@ import type { NetlinkWatch } from '../system/netlink/watch.ts'
 import { watchTrace } from '../system/trace-monitor/watch-trace.ts'
 import type { Lab } from './lab.ts'
 import { hostOf } from './resolve-target.ts'
-import { handleKey, type RulesByHandle, readHandles } from './trace-rules.ts'
+import { handleKey, type KnownRules, readHandles } from './trace-rules.ts'
 import { EVERY_SENDER, formatNodeTable, formatSenderTable, type SenderMatch } from './trace-table.ts'
 
 /** More is a flood, not something to read. */
@@ -26,11 +27,6 @@ interface TracedHost {
   readonly id: HostId
   readonly events: SeenEvent[]
   readonly watch: NetlinkWatch
-}
-
-interface KnownRules {
-  readonly generation: number
-  readonly rules: RulesByHandle
 }
 
 /** The trace of one command's packets, switched on in every node and where the command runs, from `open` to `close`. */
@@ -88,7 +84,16 @@ export class TraceRun {
       new Map(this.#hosts.map(({ id, events }) => [id, events])),
       this.#facts(),
     )
-    return { journeys, gaps: [...this.#gaps, ...gaps] }
+    return {
+      journeys: explainSkips(journeys, (node) => this.#skipFacts(node)),
+      gaps: [...this.#gaps, ...gaps],
+    }
+  }
+
+  #skipFacts(name: string): SkipFacts | undefined {
+    const node = this.#lab.status().nodes.find((each) => each.name === name)
+    const known = node && this.#rules.get(nodeHost(name))
+    return known && { ruleSet: known.ruleSet, localAddresses: [node.address, gatewayOf(node.podCIDR)] }
   }
 
   /** Takes the trace tables away; again and again does no harm. */
@@ -172,8 +177,8 @@ export class TraceRun {
     for (const [node, before] of this.#rules) {
       // One transaction made the trace table, one took it away.
       if (this.#lab.reader(node).generation() === before.generation + 2) continue
-      const { rules, generation } = await this.#readRules(node)
-      this.#rules.set(node, { generation, rules: new Map([...before.rules, ...rules]) })
+      const { rules, ...now } = await this.#readRules(node)
+      this.#rules.set(node, { ...now, rules: new Map([...before.rules, ...rules]) })
       this.#gaps.add(`the rules of ${node} changed while the trace ran`)
     }
   }

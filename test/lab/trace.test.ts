@@ -117,6 +117,21 @@ describe.each(users)('the trace of a command, as %s', (as) => {
     expect(dnat?.becomes).toMatchObject({ src: '10.244.1.10', dst: '10.244.2.10', dport: 80 })
   })
 
+  test.skipIf(skip)('each hop tells the rules before it that did not match, and why', async () => {
+    const { hops } = first(await curl('pod/a', '10.96.1.3'))
+    const at = (chain: string, rule: number) =>
+      hops.find((hop) => hop.chain === chain && hop.rule === rule)
+    expect(at('KUBE-SERVICES', 9)?.skippedCount).toBe(8)
+    expect(at(TO_C, 2)?.skipped?.map(({ rule, why }) => [rule, why])).toEqual([
+      [1, 'source is 10.244.1.10, the rule wants anything but 10.244.0.0/16'],
+    ])
+    expect(at(C, 2)?.skipped?.map(({ rule, why }) => [rule, why])).toEqual([
+      [1, 'source is 10.244.1.10, the rule wants 10.244.2.10'],
+    ])
+    const told = hops.flatMap(({ skipped = [] }) => skipped.map(({ why }) => why))
+    for (const why of told) expect(why).not.toContain('does not tell')
+  })
+
   test.skipIf(skip)('pod to ClusterIP on the same node', async () => {
     const traced = await curl('pod/a', '10.96.1.2')
     expect(pathOf(answered(traced))).toEqual([

@@ -143,7 +143,8 @@ labCommand('trace')
 Ends with the command's exit status. What the command prints goes where it would go with exec; with -o json its
 standard output goes to standard error, so that standard output holds the JSON alone:
   {command, exitCode, journeys: [{id, connection, protocol, direction, kind, summary, verdict, reason, hops:
-    [{node, hook, table, chain, rule, text, verdict, packet: {src, dst, sport, dport, in, out, mark}, becomes?}]}], gaps}
+    [{node, hook, table, chain, rule, text, verdict, packet: {src, dst, sport, dport, in, out, mark}, becomes?,
+    skipped?: [{rule, text, why}], skippedCount?}]}], gaps}
 verdict of a journey: delivered, dropped, rejected, refused (nothing listens), no-route, lost.`,
   )
   .action(async (target, command, options) =>

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest'
+import { parseSave } from '../../../src-main/domain/iptables/parse-save.ts'
+import { explainSkips } from '../../../src-main/domain/trace/explain-skips.ts'
+import type { Hop, HopPacket, Journey } from '../../../src-main/domain/trace/journey.ts'
+
+const SAVE = `*filter
+:INPUT ACCEPT [0:0]
+:FORWARD DROP [0:0]
+:OUTPUT ACCEPT [0:0]
+:GUARD - [0:0]
+-A FORWARD -s 10.9.9.9/32 -j DROP
+-A FORWARD -p udp -j GUARD
+-A FORWARD -j GUARD
+-A FORWARD -m conntrack --ctstate ESTABLISHED -j ACCEPT
+-A GUARD -m mark --mark 0x1 -j DROP
+-A GUARD -p tcp -m tcp --dport 443 -j ACCEPT
+COMMIT
+*nat
+:PREROUTING ACCEPT [0:0]
+:INPUT ACCEPT [0:0]
+:OUTPUT ACCEPT [0:0]
+:POSTROUTING ACCEPT [0:0]
+:PICK - [0:0]
+-A PREROUTING -d 10.96.0.9/32 -j PICK
+-A PREROUTING -d 10.96.0.10/32 -j PICK
+-A PICK -m statistic --mode random --probability 0.50000000000 -j DNAT --to-destination 10.1.0.1:80
+-A PICK -p tcp -m tcp -j DNAT --to-destination 10.1.0.2:80
+COMMIT
+`
+const { ruleSet } = parseSave(SAVE)
+if (!ruleSet) throw new Error('the rules cannot be read')
+
+const before: HopPacket = {
+  src: '10.1.0.7',
+  dst: '10.96.0.10',
+  sport: 40000,
+  dport: 80,
+  in: 'cni0',
+  out: '',
+  mark: 0,
+}
+const after: HopPacket = { ...before, dst: '10.1.0.2', out: 'cni0' }
+
+function hop(
+  hook: string,
+  table: string,
+  chain: string,
+  rule: number | null,
+  text: string,
+  verdict: string,
+): Hop {
+  return {
+    node: 'w1',
+    hook,
+    table,
+    chain,
+    rule,
+    text,
+    verdict,
+    packet: hook === 'PREROUTING' ? before : after,
+  }
+}
+
+const journey: Journey = {
+  id: 1,
+  connection: 1,
+  protocol: 'tcp',
+  direction: 'request',
+  kind: 'first',
+  summary: 'SYN',
+  verdict: 'dropped',
+  reason: 'by the policy',
+  hops: [
+    hop('PREROUTING', 'nat', 'PREROUTING', 2, '-d 10.96.0.10/32 -j PICK', 'JUMP'),
+    hop('PREROUTING', 'nat', 'PICK', 2, '-p tcp -m tcp -j DNAT --to-destination 10.1.0.2:80', 'DNAT'),
+    hop('FORWARD', 'filter', 'FORWARD', 3, '-j GUARD', 'JUMP'),
+    hop('FORWARD', 'filter', 'FORWARD', null, '-P FORWARD DROP', 'DROP'),
+  ],
+}
+
+const told = (hops: readonly Hop[]) =>
+  hops.map(({ chain, skipped = [], skippedCount }) => [
+    chain,
+    skippedCount,
+    skipped.map(({ rule, why }) => `${rule} ${why}`),
+  ])
+
+test('each hop tells what its chain asked before, and why that did not match', () => {
+  const [explained] = explainSkips([journey], () => ({ ruleSet, localAddresses: [] }))
+  const [toPick, pick, toGuard, policy] = told(explained?.hops ?? [])
+  expect(toPick).toEqual(['PREROUTING', 1, ['1 destination is 10.96.0.10, the rule wants 10.96.0.9']])
+  expect(pick?.slice(0, 2)).toEqual(['PICK', 1])
+  expect(pick?.[2]).toEqual([expect.stringMatching(/^1 .*draw/)])
+  expect(toGuard).toEqual([
+    'FORWARD',
+    2,
+    ['1 source is 10.1.0.7, the rule wants 10.9.9.9', '2 protocol is TCP, the rule wants UDP'],
+  ])
+  // After GUARD, which nothing in it ended, FORWARD goes on behind its third rule.
+  expect(policy?.slice(0, 2)).toEqual(['FORWARD', 1])
+  expect(policy?.[2]).toEqual([expect.stringMatching(/^4 .*new.*established/i)])
+})
+
+test('a later packet of the connection is judged by its state', () => {
+  const later: Journey = {
+    ...journey,
+    kind: 'later',
+    summary: 'ACK',
+    hops: [hop('FORWARD', 'filter', 'FORWARD', 4, '-m conntrack --ctstate ESTABLISHED -j ACCEPT', 'ACCEPT')],
+  }
+  const [explained] = explainSkips([later], () => ({ ruleSet, localAddresses: [] }))
+  expect(explained?.hops[0]?.skippedCount).toBe(3)
+})
+
+test('hops of hosts without rules stay as they are', () => {
+  expect(explainSkips([journey], () => undefined)).toEqual([journey])
+})
