@@ -2,6 +2,7 @@ import { LabError } from '../contract/errors.ts'
 import type { Pod } from '../domain/kubernetes/objects.ts'
 import { gatewayOf, type HostId, nodeHost } from '../domain/topology/plan-network.ts'
 import { explainSkips, type SkipFacts } from '../domain/trace/explain-skips.ts'
+import { findCulprit } from '../domain/trace/find-culprit.ts'
 import { joinJourneys } from '../domain/trace/join-journeys.ts'
 import { type SeenEvent, TRACE_TABLE } from '../domain/trace/join-walks.ts'
 import type { TraceResult } from '../domain/trace/journey.ts'
@@ -84,7 +85,9 @@ export class TraceRun {
       new Map(this.#hosts.map(({ id, events }) => [id, events])),
       this.#facts(),
     )
+    const finding = findCulprit(journeys)
     return {
+      ...(finding ? { finding } : {}),
       journeys: explainSkips(journeys, (node) => this.#skipFacts(node)),
       gaps: [...this.#gaps, ...gaps],
     }

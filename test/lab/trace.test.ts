@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Hop, Journey } from '../../src-main/domain/trace/journey.ts'
+import type { Hop, Journey, TraceResult } from '../../src-main/domain/trace/journey.ts'
 import { type Lab, type LabUser, programFor, startLab, whyNoLab } from './chainwalk.ts'
 
-interface Traced {
+interface Traced extends TraceResult {
   readonly exitCode: number
-  readonly journeys: readonly Journey[]
-  readonly gaps: readonly string[]
 }
 
 const NODES = ['control-plane', 'worker1', 'worker2']
@@ -91,6 +89,7 @@ describe.each(users)('the trace of a command, as %s', (as) => {
   const replies = ({ journeys }: Traced) => journeys.filter(({ direction }) => direction === 'reply')
   const answered = (traced: Traced): Journey => {
     expect(traced.exitCode).toBe(0)
+    expect(traced.finding).toBeUndefined()
     expect(new Set(traced.journeys.map(({ verdict }) => verdict))).toEqual(new Set(['delivered']))
     // SYN, SYN ACK, ACK, request, ACK, answer, ACK, FIN, FIN, ACK; the kernel may join some.
     expect(traced.journeys.length).toBeGreaterThanOrEqual(8)
@@ -119,8 +118,7 @@ describe.each(users)('the trace of a command, as %s', (as) => {
 
   test.skipIf(skip)('each hop tells the rules before it that did not match, and why', async () => {
     const { hops } = first(await curl('pod/a', '10.96.1.3'))
-    const at = (chain: string, rule: number) =>
-      hops.find((hop) => hop.chain === chain && hop.rule === rule)
+    const at = (chain: string, rule: number) => hops.find((hop) => hop.chain === chain && hop.rule === rule)
     expect(at('KUBE-SERVICES', 9)?.skippedCount).toBe(8)
     expect(at(TO_C, 2)?.skipped?.map(({ rule, why }) => [rule, why])).toEqual([
       [1, 'source is 10.244.1.10, the rule wants anything but 10.244.0.0/16'],
@@ -199,6 +197,8 @@ describe.each(users)('the trace of a command, as %s', (as) => {
     ])
     const silent = await curl('client', '172.18.0.3:30081')
     expect(silent.exitCode).toBe(28)
+    expect(silent.finding?.kind).toBe('no-local-endpoint')
+    expect(silent.finding?.sentence).toContain('rule 3 of KUBE-EXTERNAL-SERVICES (table filter) on worker1')
     expect(silent.journeys.map(({ kind }) => kind)).toEqual(['first', 'retransmission'])
     for (const journey of silent.journeys) {
       expect(pathOf(journey)).toEqual([
@@ -232,6 +232,8 @@ describe.each(users)('the trace of a command, as %s', (as) => {
     const traced = await curl('pod/a', '10.96.1.5')
     const [syn, error] = traced.journeys
     expect(traced.exitCode).toBe(7)
+    expect(traced.finding).toMatchObject({ kind: 'no-endpoints', at: { journey: 1 } })
+    expect(traced.finding?.sentence).toContain('rule 1 of KUBE-SERVICES (table filter) on worker1')
     expect(syn && pathOf(syn)).toEqual([
       natMiss('worker1'),
       'worker1 FORWARD filter: FORWARD 1, FORWARD 2, FORWARD 3, KUBE-SERVICES 1 REJECT',
@@ -245,9 +247,11 @@ describe.each(users)('the trace of a command, as %s', (as) => {
   test.skipIf(skip)('a closed port, and an address that nobody has', async () => {
     const closed = await curl('pod/a', '10.244.2.10:81')
     expect(first(closed).verdict).toBe('refused')
+    expect(closed.finding?.kind).toBe('closed-port')
     expect(replies(closed).map(({ summary }) => summary)).toEqual(['RST ACK'])
     const nobody = await trace('pod/a', 'curl', '-s', '--max-time', '0.5', 'http://10.99.0.1/')
     expect(first(nobody).verdict).toBe('lost')
+    expect(nobody.finding?.kind).toBe('lost')
     expect(first(nobody).reason).toContain('10.99.0.1')
   })
 
@@ -262,6 +266,8 @@ describe.each(users)('the trace of a command, as %s', (as) => {
       ])
       expect(syn.verdict).toBe('dropped')
       expect(syn.reason).toBe('the policy DROP of filter FORWARD on worker1 dropped it')
+      expect(traced.finding?.kind).toBe('dropped-by-policy')
+      expect(traced.finding?.sentence).toContain('chain FORWARD (table filter) on worker1')
     } finally {
       await lab.exec('node/worker1', 'iptables', '-P', 'FORWARD', 'ACCEPT')
     }

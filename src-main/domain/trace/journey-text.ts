@@ -1,4 +1,4 @@
-import type { Hop, HopPacket, Journey } from './journey.ts'
+import type { Finding, Hop, HopPacket, Journey } from './journey.ts'
 
 const MARKS: Readonly<Record<Journey['verdict'], string>> = {
   delivered: '✓',
@@ -13,6 +13,13 @@ const MARKS: Readonly<Record<Journey['verdict'], string>> = {
 export function formatJourneys(journeys: readonly Journey[]): string {
   if (journeys.length === 0) return 'The command sent no packet that met a node.\n'
   return journeys.map(formatJourney).join('\n')
+}
+
+/** The finding as text: the sentence, what proves it, what to do. */
+export function formatFinding({ sentence, proof, remedy }: Finding): string {
+  const lines = [`Why it failed: ${sentence}`, ...proof.map((each) => `  ${each}`)]
+  if (remedy !== undefined) lines.push(`What to do: ${remedy}`)
+  return `${lines.join('\n')}\n`
 }
 
 function formatJourney(journey: Journey): string {

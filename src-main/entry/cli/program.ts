@@ -144,7 +144,7 @@ Ends with the command's exit status. What the command prints goes where it would
 standard output goes to standard error, so that standard output holds the JSON alone:
   {command, exitCode, journeys: [{id, connection, protocol, direction, kind, summary, verdict, reason, hops:
     [{node, hook, table, chain, rule, text, verdict, packet: {src, dst, sport, dport, in, out, mark}, becomes?,
-    skipped?: [{rule, text, why}], skippedCount?}]}], gaps}
+    skipped?: [{rule, text, why}], skippedCount?}]}], gaps, finding?: {kind, sentence, proof, remedy?, at?}}
 verdict of a journey: delivered, dropped, rejected, refused (nothing listens), no-route, lost.`,
   )
   .action(async (target, command, options) =>

@@ -1,4 +1,4 @@
-import { formatJourneys } from '../../../domain/trace/journey-text.ts'
+import { formatFinding, formatJourneys } from '../../../domain/trace/journey-text.ts'
 import { withLab } from '../lab-client.ts'
 import { runInLab } from '../run-in-lab.ts'
 
@@ -27,11 +27,11 @@ export async function trace(target: string, command: readonly string[], options:
         return started
       },
     )
-    const { journeys, gaps } = await lab.request('trace/stop', { trace: id })
+    const { journeys, gaps, finding } = await lab.request('trace/stop', { trace: id })
     process.stdout.write(
       isJson
-        ? `${JSON.stringify({ command, exitCode: code, journeys, gaps }, undefined, 2)}\n`
-        : `\n${formatJourneys(journeys)}`,
+        ? `${JSON.stringify({ command, exitCode: code, journeys, gaps, finding }, undefined, 2)}\n`
+        : `\n${formatJourneys(journeys)}${finding ? `\n${formatFinding(finding)}` : ''}`,
     )
     if (!isJson) for (const gap of gaps) process.stderr.write(`chainwalk: ${gap}\n`)
     return code
