@@ -1,4 +1,6 @@
 import type { Journey } from '../../src-main/domain/trace/journey.ts'
+import { formatJourneysMarkdown } from '../../src-main/domain/trace/journey-markdown.ts'
+import { formatJourneySvg } from '../../src-main/domain/trace/journey-svg.ts'
 import { formatJourneys } from '../../src-main/domain/trace/journey-text.ts'
 
 /** A way of taking a journey home. */
@@ -25,6 +27,20 @@ export const JOURNEY_FORMATS: readonly JourneyFormat[] = [
     extension: 'txt',
     type: 'text/plain',
     write: (journey) => formatJourneys([journey]),
+  },
+  {
+    name: 'Markdown',
+    says: 'a table of its steps',
+    extension: 'md',
+    type: 'text/markdown',
+    write: (journey) => formatJourneysMarkdown([journey]),
+  },
+  {
+    name: 'SVG',
+    says: 'a picture of its way',
+    extension: 'svg',
+    type: 'image/svg+xml',
+    write: formatJourneySvg,
   },
 ]
 

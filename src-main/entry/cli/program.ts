@@ -136,12 +136,13 @@ labCommand('trace')
     'client, node/NAME, pod/NAME (a unique prefix will do), deployment/NAME (its first pod)',
   )
   .argument('<command...>', 'the command and its arguments, after --')
-  .addOption(formatOption('text', 'json'))
+  .addOption(formatOption('text', 'json', 'markdown', 'svg'))
   .addHelpText(
     'after',
     `
-Ends with the command's exit status. What the command prints goes where it would go with exec; with -o json its
-standard output goes to standard error, so that standard output holds the JSON alone:
+Ends with the command's exit status. What the command prints goes where it would go with exec; with another output
+than text its standard output goes to standard error, so that standard output holds the result alone. svg draws the
+first packet. json:
   {command, exitCode, journeys: [{id, connection, protocol, direction, kind, summary, verdict, reason, hops:
     [{node, hook, table, chain, rule, text, verdict, packet: {src, dst, sport, dport, in, out, mark}, becomes?,
     skipped?: [{rule, text, why}], skippedCount?}]}], gaps, finding?: {kind, sentence, proof, remedy?, at?}}
