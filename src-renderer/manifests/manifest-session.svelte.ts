@@ -3,6 +3,7 @@ import type { Problem } from '../../src-main/domain/kubernetes/problem.ts'
 import { messageOf } from '../frame/message-of.ts'
 import { readPreference, writePreference } from '../frame/preferences.ts'
 import type { LabState } from '../lab-state.svelte.ts'
+import { perLab } from '../per-lab.svelte.ts'
 import { checkManifest, type ManifestCheck, mergeProblems, problemsOf } from './check-manifest.ts'
 import { buildPreview, type RulePreview } from './preview-model.ts'
 
@@ -180,14 +181,5 @@ export class ManifestSession {
   }
 }
 
-const sessions = new WeakMap<LabState, ManifestSession>()
-
 /** The window's one session: it outlives the view. */
-export function manifestSession(lab: LabState): ManifestSession {
-  let session = sessions.get(lab)
-  if (!session) {
-    session = new ManifestSession(lab)
-    sessions.set(lab, session)
-  }
-  return session
-}
+export const manifestSession = perLab((lab) => new ManifestSession(lab))

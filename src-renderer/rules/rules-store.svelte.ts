@@ -1,6 +1,6 @@
 import type { LabConnection } from '../../src-main/contract/rpc.ts'
 import { messageOf } from '../frame/message-of.ts'
-import type { LabState } from '../lab-state.svelte.ts'
+import { perLab } from '../per-lab.svelte.ts'
 import { Baseline } from './delta.ts'
 import { RuleEngine } from './rule-engine.ts'
 import { RulesModel } from './rules-model.ts'
@@ -73,12 +73,4 @@ export class RulesStore {
   }
 }
 
-const stores = new WeakMap<LabState, RulesStore>()
-
-export function rulesStoreOf(lab: LabState): RulesStore {
-  const known = stores.get(lab)
-  if (known) return known
-  const store = new RulesStore()
-  stores.set(lab, store)
-  return store
-}
+export const rulesStoreOf = perLab(() => new RulesStore())

@@ -1,4 +1,5 @@
-import type { LabState, Selection } from '../lab-state.svelte.ts'
+import type { Selection } from '../lab-state.svelte.ts'
+import { perLab } from '../per-lab.svelte.ts'
 import type { Place } from './rules-model.ts'
 
 export const WRITINGS = ['listing', 'save', 'words'] as const
@@ -78,12 +79,4 @@ export function selectionOf({ table, chain, number }: Place): Selection {
   return number === 0 ? { kind: 'chain', table, chain } : { kind: 'rule', table, chain, number }
 }
 
-const states = new WeakMap<LabState, RulesViewState>()
-
-export function rulesViewStateOf(lab: LabState): RulesViewState {
-  const known = states.get(lab)
-  if (known) return known
-  const state = new RulesViewState()
-  states.set(lab, state)
-  return state
-}
+export const rulesViewStateOf = perLab(() => new RulesViewState())

@@ -1,6 +1,7 @@
 import type { LinkInfo } from '../../src-main/contract/lab-contract.ts'
 import type { LabConnection } from '../../src-main/contract/rpc.ts'
 import type { LabState } from '../lab-state.svelte.ts'
+import { perLab } from '../per-lab.svelte.ts'
 import { type LinkRate, RateWindow, reversed } from './link-rates.ts'
 
 const SAMPLE_MS = 500
@@ -130,17 +131,8 @@ export class TopologyFeed {
 const isMoving = ({ rxPackets, txPackets, fresh }: LinkRate): boolean =>
   rxPackets > 0 || txPackets > 0 || fresh > 0
 
-const feeds = new WeakMap<LabState, TopologyFeed>()
-
 /** One feed for the picture and the inspector. */
-export function topologyFeed(lab: LabState): TopologyFeed {
-  let feed = feeds.get(lab)
-  if (!feed) {
-    feed = new TopologyFeed(lab)
-    feeds.set(lab, feed)
-  }
-  return feed
-}
+export const topologyFeed = perLab((lab) => new TopologyFeed(lab))
 
 /** Attaches to an element; watches the feed while the element is on the screen and the page in front. */
 export function watchWhileVisible(feed: TopologyFeed): (element: Element) => () => void {

@@ -4,6 +4,7 @@ import type { RuleSet } from '../../src-main/domain/iptables/rule-set.ts'
 import type { Hop, Journey, TraceResult } from '../../src-main/domain/trace/journey.ts'
 import { messageOf } from '../frame/message-of.ts'
 import type { LabState } from '../lab-state.svelte.ts'
+import { perLab } from '../per-lab.svelte.ts'
 import { targetKind } from '../terminal/target-words.ts'
 import { destinationOf } from './command-packet.ts'
 import { type CommandEnd, CommandRun } from './command-run.ts'
@@ -234,16 +235,4 @@ export class TraceSession {
 const isSameAsked = (a: Asked | undefined, b: Asked | undefined): boolean =>
   a !== undefined && a.target === b?.target && a.command === b.command
 
-const sessions = new WeakMap<LabState, TraceSession>()
-
-export function traceSession(lab: LabState): TraceSession {
-  const known = sessions.get(lab)
-  if (known) return known
-  // What it derives outlives the view that asked first.
-  let session!: TraceSession
-  $effect.root(() => {
-    session = new TraceSession(lab)
-  })
-  sessions.set(lab, session)
-  return session
-}
+export const traceSession = perLab((lab) => new TraceSession(lab))

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findLab } from '../../src-main/system/sandbox/find-labs.ts'
 import { findSerious } from './find-serious.ts'
-import { type LabWindow, launchWindow, whyNoWindow } from './launch-window.ts'
+import { type LabWindow, launchWindow, startServe, type WebEntry, whyNoWindow } from './launch-window.ts'
 
 const SERVICE = 'KUBE-SVC-GM62ZXCOIF6ZCRWU'
 const patience = { timeout: 20_000 }
@@ -59,6 +60,37 @@ describe.skipIf(whyNoWindow())('a learner at the window', () => {
     expect(window.problems).toEqual([])
   })
 
+  test('asks a NodePort from the client: marked and sent on by that node alone', async () => {
+    const EXT = 'KUBE-EXT-C3VEVZBK3X2BH5IZ'
+    const hits = async (node: string, chain: string): Promise<number> => {
+      const { stdout } = await window.lab.exec(node, 'iptables', '-t', 'nat', '-vnxL', chain)
+      return Number(stdout.trim().split('\n').slice(2)[0]?.trim().split(/\s+/)[0])
+    }
+    const chains = [EXT, 'KUBE-MARK-MASQ']
+    const counted = async (node: string): Promise<number[]> => {
+      const counts: number[] = []
+      for (const chain of chains) counts.push(await hits(node, chain))
+      return counts
+    }
+    const before = { here: await counted('node/worker1'), there: await counted('node/worker2') }
+    await window.lab.exec('client', 'curl', '-s', 'http://172.18.0.3:32054/')
+    const here = before.here.map((packets) => packets + 1)
+    expect(await counted('node/worker1')).toEqual(here)
+    expect(await counted('node/worker2')).toEqual(before.there)
+    await page.keyboard.press('Control+1')
+    const packets = async (): Promise<number[]> => {
+      const names = await page
+        .getByRole('button', { name: new RegExp(`Rule 1 of (${EXT}|KUBE-MARK-MASQ):`) })
+        .evaluateAll((buttons) => buttons.map((button) => button.getAttribute('aria-label') ?? ''))
+      return names.map((name) => Number(/(\d+) packets?/.exec(name)?.[1]))
+    }
+    const byNumber = (one: number, other: number): number => one - other
+    await expect
+      .poll(async () => (await packets()).sort(byNumber), patience)
+      .toEqual([...here].sort(byNumber))
+    await page.keyboard.press('Control+3')
+  })
+
   test('a rule typed by hand appears, set apart', async () => {
     await window.lab.exec(
       'node/worker1',
@@ -75,6 +107,36 @@ describe.skipIf(whyNoWindow())('a learner at the window', () => {
     const row = page.getByRole('row').filter({ hasText: '192.0.2.9' }).first()
     await row.waitFor()
     expect(await row.textContent()).toContain('by hand')
+  })
+})
+
+describe.skipIf(whyNoWindow())('a lab whose holder is killed', () => {
+  test('is told as gone, what was shown stays, and a new one is opened with the words that are shown', async () => {
+    const window = await launchWindow()
+    const again: WebEntry[] = []
+    try {
+      const { page, lab } = window
+      await page
+        .getByRole('treeitem', { name: /http-server/ })
+        .first()
+        .waitFor()
+      const holder = findLab(lab.name)
+      if (!holder) throw new Error('the lab has no holder')
+      process.kill(holder.pid, 'SIGKILL')
+      const banner = page.getByRole('status').filter({ hasText: 'The lab has gone.' })
+      await banner.waitFor()
+      expect(await banner.locator('code').textContent()).toBe(`chainwalk serve --name ${lab.name}`)
+      expect(await page.getByRole('treeitem', { name: /http-server/ }).count()).toBeGreaterThan(0)
+      expect(await findSerious(page)).toEqual([])
+      await window.server.ended
+      again.push(await startServe(['--name', lab.name, '-f', 'lab-scripts/manifests/http-server.yaml']))
+      await page.goto(again[0]?.link ?? '')
+      await page.getByText(/running · 3 nodes · 3 pods/).waitFor()
+    } finally {
+      // Ends the lab of that name, the new one; there is none where the test failed before.
+      await window.close().catch(() => undefined)
+      for (const server of again) await server.stop()
+    }
   })
 })
 
