@@ -1,3 +1,4 @@
+import { ownValue } from '../own-value.ts'
 import { type ExplanationPart, part, series, words } from './explain-parts.ts'
 import { addressWords, portWords } from './explain-values.ts'
 import type { Rule } from './rule-set.ts'
@@ -15,7 +16,8 @@ export function explainChain(
   rules: readonly Pick<Rule, 'text'>[],
   { table, title }: ChainContext,
 ): ExplanationPart[] {
-  const known = BASE_CHAINS[`${table} ${name}`] ?? SHARED_CHAINS[`${table} ${name}`] ?? ANY_TABLE[name]
+  const known =
+    BASE_CHAINS[`${table} ${name}`] ?? SHARED_CHAINS[`${table} ${name}`] ?? ownValue(ANY_TABLE, name)
   if (known !== undefined) return words`${known}.`
   const of = title === undefined ? [] : words` (${title})`
   if (table === 'nat') {

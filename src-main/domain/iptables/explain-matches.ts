@@ -1,3 +1,4 @@
+import { ownValue } from '../own-value.ts'
 import { chanceOf, chanceWords, type LadderStep, overallWords } from './explain-chance.ts'
 import { OptionReader, unknownWords } from './explain-options.ts'
 import { type ExplanationPart, joined, part, series, words } from './explain-parts.ts'
@@ -45,7 +46,7 @@ export function explainMatches(spec: RuleSpec, ladder: LadderStep | undefined): 
 function addMatch(match: MatchSpec, phrases: Phrases): void {
   if (match.name === 'comment') return
   const options = new OptionReader(match.options)
-  const explain = MATCHES[match.name]
+  const explain = ownValue(MATCHES, match.name)
   const isBare = match.options.length === 0 && !SENSE_WITHOUT_OPTIONS.has(match.name)
   const isSaid = explain !== undefined && !isBare && explain(options, phrases) !== false
   const leftover = (isSaid ? options : new OptionReader(match.options)).leftover()
@@ -325,7 +326,7 @@ const addrtype: ExplainMatch = (options, phrases) => {
   ] as const) {
     const type = options.signed(option)
     if (!type) continue
-    const names = type.value.split(',').map((name) => ADDRESS_TYPES[name] ?? `of type ${name}`)
+    const names = type.value.split(',').map((name) => ownValue(ADDRESS_TYPES, name) ?? `of type ${name}`)
     const place = onInput || onOutput ? link : ''
     phrases.addClause(words`whose ${side} is ${type.negated ? 'not ' : ''}${series(names, 'or')}${place}`)
   }
@@ -429,7 +430,7 @@ const set: ExplainMatch = (options, phrases) => {
 
 /** `source`; `src,dst entry` where a set joins several fields. */
 export function setEntry(sides: string): string {
-  return SET_SIDES[sides] ?? `${sides} entry`
+  return ownValue(SET_SIDES, sides) ?? `${sides} entry`
 }
 
 const owner: ExplainMatch = (options, phrases) => {

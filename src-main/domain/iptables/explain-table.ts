@@ -1,11 +1,12 @@
+import { ownValue } from '../own-value.ts'
 /** One sentence, with a full stop, for those who have never seen iptables; undefined for a table not known here. */
 export function explainTable(table: string): string | undefined {
-  return TABLES[table]
+  return ownValue(TABLES, table)
 }
 
 /** As explainTable, for a hook (PREROUTING): a place on a packet's way where the kernel asks the rules. */
 export function explainHook(hook: string): string | undefined {
-  return HOOKS[hook]
+  return ownValue(HOOKS, hook)
 }
 
 const TABLES: Readonly<Record<string, string>> = {

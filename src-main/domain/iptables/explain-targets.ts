@@ -1,3 +1,4 @@
+import { ownValue } from '../own-value.ts'
 import { setEntry } from './explain-matches.ts'
 import { OptionReader, unknownWords } from './explain-options.ts'
 import { type ExplanationPart, joined, part, series, words } from './explain-parts.ts'
@@ -24,7 +25,7 @@ export interface TargetPlace {
 
 /** `change the destination to 10.244.1.7 port 80 (DNAT)`; undefined for a target that is no verdict or extension. */
 export function explainExtension(target: TargetSpec, place: TargetPlace): ExplanationPart[] | undefined {
-  const explain = TARGETS[target.name]
+  const explain = ownValue(TARGETS, target.name)
   if (!explain) {
     if (!OTHER_EXTENSIONS.has(target.name) && target.options.length === 0) return undefined
     return words`do ${unknownWords(`-j ${target.name}`, new OptionReader(target.options).leftover())}`
@@ -86,7 +87,7 @@ const REJECTIONS: Readonly<Record<string, string>> = {
 const reject: ExplainTarget = (options, { family }) => {
   const usual = family === 'ipv6' ? 'icmp6-port-unreachable' : 'icmp-port-unreachable'
   const answer = options.value('--reject-with') ?? usual
-  return words`refuse with ${REJECTIONS[answer] ?? unknownWords(answer)} (REJECT)`
+  return words`refuse with ${ownValue(REJECTIONS, answer) ?? unknownWords(answer)} (REJECT)`
 }
 
 /** `10.244.1.7:80`, `10.0.0.1-10.0.0.9:80-90`, `[fd00::1]:80`, `:8080-8090/80`. */

@@ -1,3 +1,4 @@
+import { ownValue } from '../own-value.ts'
 import { type ExplanationPart, part, series, words } from './explain-parts.ts'
 import { protocolName } from './protocol-names.ts'
 
@@ -58,7 +59,7 @@ const SPELT_IN_CAPITALS = /^(tcp|udp|sctp|dccp|icmp|igmp|esp|ah|gre|vrrp|ospf|pi
 /** `TCP` for tcp; `112 (VRRP)` for a number; a name that is not known stays as it is. */
 export function protocolWords(written: string): string {
   const name = protocolName(written)
-  const said = PROTOCOL_WORDS[name] ?? (SPELT_IN_CAPITALS.test(name) ? name.toUpperCase() : name)
+  const said = ownValue(PROTOCOL_WORDS, name) ?? (SPELT_IN_CAPITALS.test(name) ? name.toUpperCase() : name)
   return /^\d+$/.test(written) && said !== written ? `${written} (${said})` : said
 }
 

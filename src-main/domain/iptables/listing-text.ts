@@ -1,3 +1,4 @@
+import { ownValue } from '../own-value.ts'
 import type { Family } from './rule-set.ts'
 import { type MatchSpec, type Option, optionOf, type TargetSpec } from './rule-spec.ts'
 import { quoteString, quoteWord } from './rule-words.ts'
@@ -18,13 +19,13 @@ type PartText = (part: MatchSpec, names: ListingNames, protocol: string) => stri
  * that this writer does not know stands there in its save words (`-m time --weekdays Mon`).
  */
 export function matchListingText(match: MatchSpec, names: ListingNames, protocol = 'all'): string {
-  const write = MATCH_TEXTS[match.name]
+  const write = ownValue(MATCH_TEXTS, match.name)
   return write?.(match, names, protocol) ?? saveWords(['-m', match.name], match.options)
 }
 
 /** As matchListingText, for what the target adds (`to:10.244.1.7:80`); empty for a verdict or a chain. */
 export function targetListingText(target: TargetSpec, names: ListingNames): string {
-  const write = TARGET_TEXTS[target.name]
+  const write = ownValue(TARGET_TEXTS, target.name)
   return write?.(target, names, '') ?? saveWords([], target.options)
 }
 
@@ -309,7 +310,7 @@ function icmpText(match: MatchSpec, option: string, name: string, names: Listing
     if (written !== option) return undefined
     const sign = negated ? '!' : ''
     if (!names.numeric) {
-      const known = name === 'icmp' ? ICMP_NAMES[value] : undefined
+      const known = name === 'icmp' ? ownValue(ICMP_NAMES, value) : undefined
       return known && `${name} ${sign}${known}`
     }
     const [type = '', code] = (value === 'any' ? '255' : value).split('/')

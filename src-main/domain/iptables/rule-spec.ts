@@ -1,3 +1,4 @@
+import { ownValue } from '../own-value.ts'
 import { MATCH_OF_PROTOCOL, MATCH_OPTIONS, type OptionArity, TARGET_OPTIONS } from './rule-options.ts'
 import type { Rule } from './rule-set.ts'
 import { splitWords, type Word } from './rule-words.ts'
@@ -144,7 +145,7 @@ class RuleReader {
     const name = word.value
     // `-m policy` has a --proto of its own.
     const isPolicyOption = name === '--proto' && this.#current?.name === 'policy'
-    const condition = word.quoted || isPolicyOption ? undefined : CONDITIONS[name]
+    const condition = word.quoted || isPolicyOption ? undefined : ownValue(CONDITIONS, name)
     if (condition) this.#readCondition(condition, name, negated)
     else if (!word.quoted && (name === '-m' || name === '--match')) this.#openMatch(name)
     else if (!word.quoted && ['-j', '--jump', '-g', '--goto'].includes(name)) this.#openTarget(name)
@@ -164,7 +165,7 @@ class RuleReader {
   #openMatch(name: string): void {
     const match = this.#readValue(name)
     if (match === undefined) return
-    const module = { name: match, known: MATCH_OPTIONS[match], options: [] }
+    const module = { name: match, known: ownValue(MATCH_OPTIONS, match), options: [] }
     this.#matches.push(module)
     this.#current = module
   }
@@ -175,7 +176,7 @@ class RuleReader {
     this.#target = {
       name,
       goto: word === '-g' || word === '--goto',
-      known: TARGET_OPTIONS[name],
+      known: ownValue(TARGET_OPTIONS, name),
       options: [],
     }
     this.#current = this.#target
@@ -212,7 +213,7 @@ class RuleReader {
     const known = loaded.findLast((module) => module.known && Object.hasOwn(module.known, name))
     if (known) return known
     const { protocol } = this.#conditions
-    const implied = protocol && !protocol.negated ? MATCH_OF_PROTOCOL[protocol.value] : undefined
+    const implied = protocol && !protocol.negated ? ownValue(MATCH_OF_PROTOCOL, protocol.value) : undefined
     const options = implied === undefined ? undefined : MATCH_OPTIONS[implied]
     if (implied === undefined || !options || !Object.hasOwn(options, name)) return this.#current
     const module = { name: implied, known: options, options: [] }

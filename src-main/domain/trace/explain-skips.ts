@@ -91,7 +91,7 @@ const FLAGS: readonly TcpFlag[] = ['FIN', 'SYN', 'RST', 'PSH', 'ACK', 'URG']
 
 /** The packet as it came to the hop, with what the journey tells of its connection. */
 function livePacket(
-  { protocol, summary, direction, hops }: Journey,
+  { protocol, summary, direction, kind, hops }: Journey,
   { packet, table }: Hop,
 ): LivePacket | undefined {
   const words = new Set(summary.split(/[ ,]+/))
@@ -107,7 +107,7 @@ function livePacket(
   })
   if (typeof start === 'string') return undefined
   // The nat table is asked for the first packet of a connection alone.
-  const isNew = hops.some((hop) => hop.table === 'nat')
+  const isNew = kind === 'first' || hops.some((hop) => hop.table === 'nat')
   return {
     ...start,
     out: packet.out === '' ? undefined : packet.out,

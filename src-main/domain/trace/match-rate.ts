@@ -1,4 +1,5 @@
 import type { MatchSpec, Option } from '../iptables/rule-spec.ts'
+import { ownValue } from '../own-value.ts'
 import { optionText } from './match-header.ts'
 import { type Check, MATCHED, miss, notKnown, open, type Question } from './match-outcome.ts'
 import { parseAddress } from './walk-address.ts'
@@ -101,8 +102,8 @@ export function readPast(match: MatchSpec): Check[] {
   const question: Question = {
     // The clock stands still during a walk; a rate's budget shrinks with every packet that asks.
     ...(match.name === 'time' ? { key: text } : {}),
-    fact: `${PAST[match.name] ?? 'the past'} fits \`${text}\``,
-    denial: `${PAST[match.name] ?? 'the past'} does not fit \`${text}\``,
+    fact: `${ownValue(PAST, match.name) ?? 'the past'} fits \`${text}\``,
+    denial: `${ownValue(PAST, match.name) ?? 'the past'} does not fit \`${text}\``,
     negated: false,
   }
   return [(_, facts) => open(facts, 'rate', question)]

@@ -1,6 +1,7 @@
 import type { Rule, Table } from '../iptables/rule-set.ts'
 import { rulesByChain } from '../iptables/rule-set.ts'
 import { type MatchSpec, type RuleSpec, readRule, type TargetSpec } from '../iptables/rule-spec.ts'
+import { ownValue } from '../own-value.ts'
 import { readConntrack, readMark, readState } from './match-connection.ts'
 import {
   optionText,
@@ -100,7 +101,7 @@ const READERS: Readonly<Record<string, ReadMatch>> = {
 }
 
 function readMatch(match: MatchSpec): Check[] {
-  const read = Object.hasOwn(READERS, match.name) ? READERS[match.name] : undefined
+  const read = ownValue(READERS, match.name)
   if (read) return read(match)
   return [notKnown([`-m ${match.name}`, ...match.options.map(optionText)].join(' '))]
 }

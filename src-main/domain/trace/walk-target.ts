@@ -1,5 +1,6 @@
 import { hexText, parseMark } from '../iptables/explain-values.ts'
 import { optionOf, type TargetSpec } from '../iptables/rule-spec.ts'
+import { ownValue } from '../own-value.ts'
 import {
   type Address,
   addressFromNumber,
@@ -112,7 +113,7 @@ export function applyTarget(
     case 'DSCP':
       return went({ ...packet, tos: undefined }, 'changes the TOS byte')
     default: {
-      const harmless = HARMLESS[target.name]
+      const harmless = ownValue(HARMLESS, target.name)
       if (harmless !== undefined) return went(packet, harmless)
       return { kind: 'unknown', why: `the target ${target.name} is not known to this walk` }
     }

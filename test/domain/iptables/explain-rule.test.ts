@@ -347,6 +347,12 @@ describe('what is not known', () => {
     expect(sentence(line)).toBe(said)
   })
 
+  test.each(['__proto__', 'constructor', 'toString'])('%s is a name like any other', (name) => {
+    expect(sentence(`-j ${name}`)).toContain(name)
+    expect(sentence(`-m ${name} -j ACCEPT`)).toContain(name)
+    expect(sentence(`-p ${name} -j REJECT --reject-with ${name}`)).toContain(name)
+  })
+
   test('never throws', () => {
     fc.assert(
       fc.property(

@@ -112,6 +112,13 @@ test('a later packet of the connection is judged by its state', () => {
   expect(explained?.hops[0]?.skippedCount).toBe(3)
 })
 
+test('the first packet of a connection is new, whether or not it came to the nat table', () => {
+  const stopped = { ...journey, hops: journey.hops.filter(({ table }) => table !== 'nat') }
+  const [explained] = explainSkips([stopped], () => ({ ruleSet, localAddresses: [] }))
+  const policy = explained?.hops.at(-1)
+  expect(policy?.skipped?.map(({ why }) => why)).toEqual([expect.stringMatching(/new.*established/i)])
+})
+
 test('hops of hosts without rules stay as they are', () => {
   expect(explainSkips([journey], () => undefined)).toEqual([journey])
 })
