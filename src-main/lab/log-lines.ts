@@ -5,8 +5,7 @@ import type { Client } from '../contract/rpc.ts'
 import { formatLogLine } from '../domain/iptables/format-log-line.ts'
 import { CLIENT, type HostId, nodeHost } from '../domain/topology/plan-network.ts'
 import { type LogMessage, watchLogGroup } from '../system/netlink/log-messages.ts'
-import { getLinks } from '../system/netlink/route-messages.ts'
-import { NetlinkError, openNetlinkSocket } from '../system/netlink/socket.ts'
+import { NetlinkError } from '../system/netlink/socket.ts'
 import type { LabNetwork } from '../system/sandbox/lab-network.ts'
 import { Signal } from './signal.ts'
 
@@ -129,7 +128,7 @@ class LogReader {
   /** Links come with pods: an index not known yet is looked for anew. */
   #linkName(index: number): string {
     if (index === 0) return ''
-    if (!this.#links.has(index)) this.#links = readLinkNames(this.#network, this.#host)
+    if (!this.#links.has(index)) this.#links = this.#network.linkNames(this.#host)
     return this.#links.get(index) ?? `if${index}`
   }
 }
@@ -151,14 +150,5 @@ function openLog(host: HostId, group: number, onMessage: (message: LogMessage) =
       'unavailable',
       `this kernel has no nfnetlink_log (${error.code}): as root of the machine, modprobe nfnetlink_log`,
     )
-  }
-}
-
-function readLinkNames(network: LabNetwork, host: HostId): ReadonlyMap<number, string> {
-  const socket = network.inNetwork(host, () => openNetlinkSocket('route'))
-  try {
-    return new Map(getLinks(socket).map(({ index, name }) => [index, name]))
-  } finally {
-    socket.close()
   }
 }

@@ -8,7 +8,6 @@ import { type SeenEvent, TRACE_TABLE } from '../domain/trace/join-walks.ts'
 import type { TraceResult } from '../domain/trace/journey.ts'
 import type { JourneyFacts } from '../domain/trace/journey-hops.ts'
 import { runCommand, runOrFail } from '../system/command/run-command.ts'
-import { getLinks } from '../system/netlink/route-messages.ts'
 import { openNetlinkSocket } from '../system/netlink/socket.ts'
 import type { NetlinkWatch } from '../system/netlink/watch.ts'
 import { watchTrace } from '../system/trace-monitor/watch-trace.ts'
@@ -217,7 +216,7 @@ export class TraceRun {
       hostByAddress.set(ip, hostOf(pod))
       nodeByHost.set(hostOf(pod), nodeHost(pod.spec.nodeName))
     }
-    const links = new Map(this.#hosts.map(({ id }) => [id as string, linkNames(this.#lab, id)]))
+    const links = new Map(this.#hosts.map(({ id }) => [id as string, this.#lab.network.linkNames(id)]))
     return {
       ruleOf: (host, table, chain, handle) =>
         this.#rules.get(host as HostId)?.rules.get(handleKey(table, chain, handle)),
@@ -225,16 +224,6 @@ export class TraceRun {
       hostAt: (address) => hostByAddress.get(address),
       nodeOf: (host) => nodeByHost.get(host),
     }
-  }
-}
-
-function linkNames(lab: Lab, id: HostId): ReadonlyMap<number, string> {
-  if (!lab.network.has(id)) return new Map()
-  const socket = lab.network.inNetwork(id, () => openNetlinkSocket('route'))
-  try {
-    return new Map(getLinks(socket).map(({ index, name }) => [index, name]))
-  } finally {
-    socket.close()
   }
 }
 

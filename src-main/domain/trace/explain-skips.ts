@@ -92,7 +92,7 @@ const FLAGS: readonly TcpFlag[] = ['FIN', 'SYN', 'RST', 'PSH', 'ACK', 'URG']
 /** The packet as it came to the hop, with what the journey tells of its connection. */
 function livePacket(
   { protocol, summary, direction, kind, hops }: Journey,
-  { packet, table }: Hop,
+  { packet, table, ctState }: Hop,
 ): LivePacket | undefined {
   const words = new Set(summary.split(/[ ,]+/))
   const start = startPacket({
@@ -106,13 +106,14 @@ function livePacket(
     tcpFlags: FLAGS.filter((flag) => words.has(flag)),
   })
   if (typeof start === 'string') return undefined
-  // The nat table is asked for the first packet of a connection alone.
+  // Where the kernel does not tell: the nat table is asked for the first packet of a connection alone.
   const isNew = kind === 'first' || hops.some((hop) => hop.table === 'nat')
+  const state = ctState ?? (isNew ? 'new' : 'established')
   return {
     ...start,
     out: packet.out === '' ? undefined : packet.out,
     isRouted: packet.out !== '',
-    ctState: table === 'raw' ? undefined : isNew ? 'new' : 'established',
+    ctState: table === 'raw' ? undefined : state,
     connmark: undefined,
     direction: direction === 'reply' ? 'reply' : 'original',
     dnat: undefined,

@@ -101,7 +101,13 @@ function conntrackHops(walk: Walk, segment: Segment, before: HopPacket, after: H
 }
 
 function walkHopsOf(walk: Walk, packet: HopPacket, facts: JourneyFacts): Hop[] {
-  const place = { node: shortHost(walk.host), hook: walk.hook, table: walk.table }
+  const { connection } = walk.packet
+  const place = {
+    node: shortHost(walk.host),
+    hook: walk.hook,
+    table: walk.table,
+    ...(connection ? { ctState: connection.state } : {}),
+  }
   return walk.events.flatMap((event): Hop[] => {
     if (event.type === 'return') return []
     if (event.type === 'policy')

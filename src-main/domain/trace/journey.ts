@@ -46,6 +46,8 @@ export interface Hop {
   /** The rule's target where it decides (ACCEPT, DROP, REJECT, DNAT, MASQUERADE …), else JUMP, GOTO, RETURN, CONTINUE. */
   readonly verdict: string
   readonly packet: HopPacket
+  /** What conntrack said of the packet; absent before it has looked (raw), and where the kernel does not tell. */
+  readonly ctState?: ConnectionState
   /** The packet behind this hop, where the hop changed it. */
   readonly becomes?: HopPacket
   /** The rules of this chain since the last hop in it that did not match, in order. */
@@ -53,6 +55,9 @@ export interface Hop {
   /** How many there were; more than `skipped` holds where that was cut. */
   readonly skippedCount?: number
 }
+
+/** As `-m conntrack --ctstate` names them, in small letters. */
+export type ConnectionState = 'new' | 'established' | 'related' | 'invalid' | 'untracked'
 
 /** `first`: the first of its connection, which alone consults the nat table. */
 export type PacketKind = 'first' | 'later' | 'retransmission'

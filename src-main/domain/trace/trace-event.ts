@@ -1,3 +1,5 @@
+import type { ConnectionState } from './journey.ts'
+
 /** One step of the kernel's own trace of a packet, as NFNLGRP_NFTRACE tells it. */
 
 export type TraceVerdict =
@@ -43,7 +45,7 @@ export interface TracedConnection {
   /** Names the entry in its namespace as long as it lives. */
   readonly id: number
   readonly direction: 'original' | 'reply'
-  readonly state: 'new' | 'established' | 'related' | 'invalid' | 'untracked'
+  readonly state: ConnectionState
 }
 
 export interface PacketHeader {

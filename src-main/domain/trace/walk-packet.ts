@@ -1,8 +1,5 @@
-import type { HopPacket } from './journey.ts'
+import type { ConnectionState, HopPacket } from './journey.ts'
 import { type Address, parseAddress } from './walk-address.ts'
-
-/** As `-m conntrack --ctstate` names them, in small letters. */
-export type ConnectionState = 'new' | 'established' | 'related' | 'invalid' | 'untracked'
 
 export interface Endpoint {
   readonly address: string

@@ -26,6 +26,7 @@ import {
   addVethPair,
   deleteLink,
   deleteRoute,
+  getLinks,
   replaceRoute,
   setHairpin,
   setLink,
@@ -111,6 +112,17 @@ export class LabNetwork {
         replaceRoute({ destination: `${to}/32`, gateway: via, link: INDEX.inner }),
       ),
     )
+  }
+
+  /** The names of a host's links by index; of a host that has gone, none. */
+  linkNames(id: HostId): ReadonlyMap<number, string> {
+    if (!this.has(id)) return new Map()
+    const socket = this.inNetwork(id, () => openNetlinkSocket('route'))
+    try {
+      return new Map(getLinks(socket).map(({ index, name }) => [index, name]))
+    } finally {
+      socket.close()
+    }
   }
 
   /** Every link of the lab as the kernels have it. */

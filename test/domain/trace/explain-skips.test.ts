@@ -119,6 +119,13 @@ test('the first packet of a connection is new, whether or not it came to the nat
   expect(policy?.skipped?.map(({ why }) => why)).toEqual([expect.stringMatching(/new.*established/i)])
 })
 
+test('what conntrack said of the packet goes before what its place in the connection suggests', () => {
+  const policy = journey.hops.at(-1) as Hop
+  const invalid: Journey = { ...journey, kind: 'later', hops: [{ ...policy, ctState: 'invalid' }] }
+  const [explained] = explainSkips([invalid], () => ({ ruleSet, localAddresses: [] }))
+  expect(explained?.hops[0]?.skipped?.at(-1)?.why).toMatch(/invalid.*established/i)
+})
+
 test('hops of hosts without rules stay as they are', () => {
   expect(explainSkips([journey], () => undefined)).toEqual([journey])
 })
