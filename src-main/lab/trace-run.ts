@@ -11,6 +11,7 @@ import { runCommand, runOrFail } from '../system/command/run-command.ts'
 import { openNetlinkSocket } from '../system/netlink/socket.ts'
 import type { NetlinkWatch } from '../system/netlink/watch.ts'
 import { watchTrace } from '../system/trace-monitor/watch-trace.ts'
+import { culpritFacts } from './culprit-facts.ts'
 import type { Lab } from './lab.ts'
 import { hostOf } from './resolve-target.ts'
 import { handleKey, type KnownRules, readHandles } from './trace-rules.ts'
@@ -84,7 +85,8 @@ export class TraceRun {
       new Map(this.#hosts.map(({ id, events }) => [id, events])),
       this.#facts(),
     )
-    const finding = findCulprit(journeys)
+    const isWhole = this.#gaps.size === 0 && gaps.length === 0
+    const finding = findCulprit(journeys, culpritFacts(this.#lab, isWhole))
     return {
       ...(finding ? { finding } : {}),
       journeys: explainSkips(journeys, (node) => this.#skipFacts(node)),

@@ -1,21 +1,41 @@
 import type { Finding, Hop, Journey } from './journey.ts'
 
+/** What the packets themselves do not tell. Asked only where one of them failed. */
+export interface CulpritFacts {
+  /** False where events of the trace are missing: then nothing follows from a packet that was not seen. */
+  readonly isWhole: boolean
+  /** The node that a pod's address is on; undefined for any other address. */
+  readonly nodeOfPod: (address: string) => string | undefined
+  /** net.bridge.bridge-nf-call-iptables of a node; undefined where its pods hang on no bridge. */
+  readonly callsIptablesOnBridge: (node: string) => boolean | undefined
+  /** Whether the bridge gives a pod's packets back to that pod; undefined where it hangs on no bridge. */
+  readonly isHairpin: (podAddress: string) => boolean | undefined
+  /** The rp_filter that holds for a link of a node: 0 off, 1 strict, 2 loose. */
+  readonly rpFilter: (node: string, link: string) => number
+}
+
 /**
- * Why the command's last connection failed: one finding for its first packet that did not come through. Undefined where
- * an answer came through, and where nothing failed that packets show.
+ * Why the command's last connection failed: one finding for its first packet that did not come through, or for the
+ * answer that never came. Undefined where one came through, and where nothing failed that packets show.
  */
-export function findCulprit(journeys: readonly Journey[]): Finding | undefined {
+export function findCulprit(journeys: readonly Journey[], facts: CulpritFacts): Finding | undefined {
   const last = journeys.findLast(({ direction }) => direction === 'request')?.connection
   const own = journeys.filter(({ connection }) => connection === last)
-  const failed = firstFailure(own)
+  const failed = firstFailure(own) ?? (facts.isWhole ? withoutAnswer(own) : undefined)
   if (!failed) return undefined
   const index = failed.hops.length - 1
   const hop = failed.hops[index]
   const again = own.filter(({ kind, verdict }) => kind === 'retransmission' && verdict === failed.verdict)
   const times = again.length === 0 ? [] : [`It was sent ${again.length + 1} times, with the same end.`]
+  const { proof = [], ...explanation } = explain(failed, hop, own, facts)
   return {
-    ...explain(failed, hop),
-    proof: [`Packet ${failed.id} (${failed.summary}): ${failed.reason}.`, ...ruleProof(hop), ...times],
+    ...explanation,
+    proof: [
+      `Packet ${failed.id} (${failed.summary}): ${failed.reason}.`,
+      ...ruleProof(failed, hop),
+      ...proof,
+      ...times,
+    ],
     ...(hop ? { at: { journey: failed.id, hop: index } } : {}),
   }
 }
@@ -30,9 +50,22 @@ function firstFailure(journeys: readonly Journey[]): Journey | undefined {
   return answers.find((journey) => !isThrough(journey)) ?? journeys.find((journey) => !isThrough(journey))
 }
 
-type Explanation = Pick<Finding, 'kind' | 'sentence' | 'remedy'>
+/** A request that arrived and that nobody was seen to answer. A datagram may want none. */
+function withoutAnswer(journeys: readonly Journey[]): Journey | undefined {
+  const begin = journeys.find(({ direction }) => direction === 'request')
+  return begin?.protocol === 'tcp' && !journeys.some(({ direction }) => direction === 'reply')
+    ? begin
+    : undefined
+}
 
-function explain(journey: Journey, hop: Hop | undefined): Explanation {
+type Explanation = Pick<Finding, 'kind' | 'sentence' | 'remedy'> & Partial<Pick<Finding, 'proof'>>
+
+function explain(
+  journey: Journey,
+  hop: Hop | undefined,
+  own: readonly Journey[],
+  facts: CulpritFacts,
+): Explanation {
   switch (journey.verdict) {
     case 'rejected':
     case 'dropped':
@@ -44,11 +77,9 @@ function explain(journey: Journey, hop: Hop | undefined): Explanation {
         remedy: 'Compare the targetPort of the Service with the containerPort of its pods.',
       }
     case 'no-route':
-      return {
-        kind: 'no-route',
-        sentence: sentenceOf(journey),
-        remedy: `Look at \`ip route get ${hop?.packet.dst ?? ''}\` there.`,
-      }
+      return explainNoRoute(journey, hop, own, facts)
+    case 'delivered':
+      return explainSilence(journey, hop, facts)
     default:
       return explainLoss(journey)
   }
@@ -83,6 +114,75 @@ function explainStop({ node, table, chain, rule, text, verdict }: Hop): Explanat
   }
 }
 
+/** The kernel answers a packet that it has no route for; what the reverse path filter drops it does not. */
+function explainNoRoute(
+  journey: Journey,
+  hop: Hop | undefined,
+  own: readonly Journey[],
+  facts: CulpritFacts,
+): Explanation {
+  const hairpin = explainHairpin(journey.hops[0]?.packet.src ?? '', destinationOf(hop), facts)
+  if (hairpin) return hairpin
+  const isTold = own.some(({ protocol, direction }) => protocol === 'icmp' && direction === 'reply')
+  const { node = '', packet } = hop ?? {}
+  const mode = packet && packet.in !== '' && !isTold ? facts.rpFilter(node, packet.in) : 0
+  if (packet && mode !== 0)
+    return {
+      kind: 'reverse-path-filter',
+      sentence: `The reverse path filter of ${node} dropped the packet: ${node} would not send an answer to ${packet.src} out by ${packet.in}, where it came in.`,
+      proof: [
+        `rp_filter is ${mode} for ${packet.in} of ${node}, and no ICMP error said that there is no route.`,
+      ],
+      remedy: `Look at \`ip route get ${packet.src}\` there; \`sysctl -w net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.${packet.in}.rp_filter=0\` turns the filter off.`,
+    }
+  return {
+    kind: 'no-route',
+    sentence: isTold
+      ? `${node} has no route to ${destinationOf(hop)}, and says so by ICMP.`
+      : sentenceOf(journey),
+    remedy: `Look at \`ip route get ${destinationOf(hop)}\` there.`,
+  }
+}
+
+/** A pod that the Service sent back to itself, behind a port of its bridge that does not send packets back. */
+function explainHairpin(sender: string, receiver: string, facts: CulpritFacts): Explanation | undefined {
+  if (sender !== receiver || facts.isHairpin(receiver) !== false) return undefined
+  return {
+    kind: 'hairpin-off',
+    sentence: `The packet was to come back to the pod that sent it, but the bridge of ${facts.nodeOfPod(receiver)} sends nothing out by the port that it came in by (hairpin is off).`,
+    proof: [
+      `The Service chose ${receiver}, the sender itself; \`bridge -d link\` shows its port with hairpin off.`,
+    ],
+    remedy: 'Turn it on on that node: `bridge link set dev PORT hairpin on`.',
+  }
+}
+
+/** What keeps an answer from the nodes' sight, or the packet from its pod behind the last hop. */
+function explainSilence(journey: Journey, hop: Hop | undefined, facts: CulpritFacts): Explanation {
+  const sender = journey.hops[0]?.packet.src ?? ''
+  const receiver = destinationOf(hop)
+  const node = facts.nodeOfPod(receiver)
+  const hairpin = explainHairpin(sender, receiver, facts)
+  if (hairpin) return hairpin
+  const isTranslated = journey.hops.some(({ packet, becomes }) => becomes && becomes.dst !== packet.dst)
+  if (
+    node !== undefined &&
+    isTranslated &&
+    facts.nodeOfPod(sender) === node &&
+    facts.callsIptablesOnBridge(node) === false
+  )
+    return {
+      kind: 'bridge-netfilter-off',
+      sentence: `The bridge of ${node} hands the answer from ${receiver} straight to ${sender}, past conntrack, which alone could give it back the address that was asked.`,
+      proof: [`net.bridge.bridge-nf-call-iptables is 0 on ${node}, and both pods hang on its bridge.`],
+      remedy: `Turn it on there: \`sysctl -w net.bridge.bridge-nf-call-iptables=1\`.`,
+    }
+  return {
+    kind: 'lost',
+    sentence: `No answer was seen: ${journey.reason}, and nothing came back over any node.`,
+  }
+}
+
 /** A connection that conntrack still sends to an endpoint of old is told by its NAT without the nat table. */
 function explainLoss(journey: Journey): Explanation {
   const kept = journey.hops.find(
@@ -101,7 +201,15 @@ function explainLoss(journey: Journey): Explanation {
 const sentenceOf = ({ direction, reason }: Journey): string =>
   `The ${direction === 'reply' ? 'answer' : 'packet'} did not arrive: ${reason}.`
 
-function ruleProof(hop: Hop | undefined): string[] {
-  if (!hop || hop.table === 'conntrack' || hop.rule === null) return []
+function ruleProof({ verdict }: Journey, hop: Hop | undefined): string[] {
+  const isStopped = verdict === 'dropped' || verdict === 'rejected'
+  if (!isStopped || !hop || hop.rule === null) return []
   return [`The rule: -A ${hop.chain} ${hop.text}`]
+}
+
+/** Where the packet was going when it was seen for the last time; DNAT's change is not seen where nothing follows. */
+function destinationOf(hop: Hop | undefined): string {
+  if (!hop) return ''
+  const chosen = hop.verdict === 'DNAT' ? /--to-destination ([\d.]+)/.exec(hop.text)?.[1] : undefined
+  return hop.becomes?.dst ?? chosen ?? hop.packet.dst
 }

@@ -1,3 +1,4 @@
+import { optionOf, readRule } from '../iptables/rule-spec.ts'
 import type { Path } from './join-segments.ts'
 import { traceChains, type Walk } from './join-walks.ts'
 import type { JourneyVerdict } from './journey.ts'
@@ -41,10 +42,18 @@ export function judgeEnd(path: Path, others: readonly Path[], facts: JourneyFact
     const isUnroutable = others.some((other) => isUnreachable(other, [0, 1, 6, 7]))
     return {
       verdict: isUnroutable || last.hook === 'PREROUTING' ? 'no-route' : 'lost',
-      reason: `${where} has no way for it: after ${last.hook} the kernel found no route to ${header.destination}, or refused the sender ${header.source} (rp_filter)`,
+      reason: `${where} has no way for it: after ${last.hook} the kernel found no route to ${destinationBehind(last, facts) ?? header.destination}, or refused the sender ${header.source} (rp_filter)`,
     }
   }
   return { verdict: 'lost', reason: `it was seen for the last time on ${where} in ${last.hook}` }
+}
+
+/** Where DNAT sends what is not seen any more behind it. */
+function destinationBehind(last: Walk, facts: JourneyFacts): string | undefined {
+  const event = last.events.at(-1)
+  const rule = event && facts.ruleOf(last.host, last.table, event.chain, event.handle)
+  const target = rule && readRule(rule).target
+  return target?.name === 'DNAT' ? optionOf(target, '--to-destination')?.values[0]?.split(':')[0] : undefined
 }
 
 /** Where a rule or policy ended the way. */

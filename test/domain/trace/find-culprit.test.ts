@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findCulprit } from '../../../src-main/domain/trace/find-culprit.ts'
+import { type CulpritFacts, findCulprit as find } from '../../../src-main/domain/trace/find-culprit.ts'
 import type { Hop, HopPacket, Journey } from '../../../src-main/domain/trace/journey.ts'
 
 const packet: HopPacket = {
@@ -49,6 +49,16 @@ function journey(
 
 const accepted = stop(1, '-j ACCEPT', 'ACCEPT')
 
+const facts: CulpritFacts = {
+  isWhole: true,
+  nodeOfPod: () => 'w1',
+  callsIptablesOnBridge: () => true,
+  isHairpin: () => true,
+  rpFilter: () => 0,
+}
+const findCulprit = (journeys: readonly Journey[], known: Partial<CulpritFacts> = {}) =>
+  find(journeys, { ...facts, ...known })
+
 describe('the culprit', () => {
   test('is a hand-made rule that dropped the packet, told with what it is and how often', () => {
     const drop = stop(2, '-p udp -j DROP', 'DROP')
@@ -97,6 +107,25 @@ describe('the culprit', () => {
       ]),
     ).toMatchObject({ kind: 'dropped-by-rule', at: { journey: 2, hop: 0 } })
   })
+})
+
+test('a TCP request that nobody answers is lost, unless events of the trace are missing', () => {
+  const syn = journey(1, 'delivered', 'it reached pod b', accepted, { protocol: 'tcp' })
+  expect(findCulprit([syn])?.kind).toBe('lost')
+  expect(findCulprit([syn], { isWhole: false })).toBeUndefined()
+  expect(findCulprit([{ ...syn, protocol: 'udp' }])).toBeUndefined()
+})
+
+test('where an ICMP error tells that there is no route, the reverse path filter is not asked', () => {
+  const lost = journey(1, 'no-route', 'no way', accepted)
+  const error = journey(2, 'delivered', 'it reached pod a', accepted, {
+    protocol: 'icmp',
+    direction: 'reply',
+    kind: 'later',
+  })
+  expect(findCulprit([lost, error], { rpFilter: () => 1 })?.kind).toBe('no-route')
+  expect(findCulprit([lost], { rpFilter: () => 1 })?.kind).toBe('reverse-path-filter')
+  expect(findCulprit([lost])?.kind).toBe('no-route')
 })
 
 test('there is none where an answer came through, nor where a second try did', () => {
