@@ -50,7 +50,7 @@ export class TraceRun {
     if (lab.status().iptables === 'legacy')
       throw new LabError(
         'unavailable',
-        "this lab writes its rules with iptables-legacy, whose traces the kernel does not show inside a namespace; start it with `--backend nft` to trace, or use Predict in the window's Trace view, which walks a packet through these rules",
+        "this lab writes its rules with iptables-legacy, whose traces the kernel does not show inside a namespace; start it with `--backend nft` to trace, or add `--predict` (Predict in the window's Trace view), which walks a packet through these rules",
       )
     const run = new TraceRun(lab, target)
     try {

@@ -1,8 +1,12 @@
 import type { Hop, Journey } from '../../src-main/domain/trace/journey.ts'
+import {
+  isInEmptyChain,
+  type PredictedWay,
+  type Prediction,
+} from '../../src-main/domain/trace/predict-ways.ts'
 import { compareWalk } from '../../src-main/domain/trace/walk-compare.ts'
 import type { WalkPath } from '../../src-main/domain/trace/walk-path.ts'
 import { hopPlace, hopVerdict } from './hop-words.ts'
-import { isInEmptyChain, type PredictedWay, type Prediction } from './predict-ways.ts'
 
 /** How a prediction fared. */
 export interface WayComparison {

@@ -1,6 +1,6 @@
 import type { Hop, Journey } from '../../src-main/domain/trace/journey.ts'
+import { hostWords, type LabHost, type LabHosts } from '../../src-main/domain/trace/lab-hosts.ts'
 import { addressWords } from './hop-words.ts'
-import { hostWords, type LabHost, type LabHosts } from './lab-hosts.ts'
 
 /** A network namespace that the packet was in, with the hops it met there. */
 export interface Lane {

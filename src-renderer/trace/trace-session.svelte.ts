@@ -1,19 +1,16 @@
+import { askPrediction } from '../../src-main/contract/ask-prediction.ts'
 import type { TargetId } from '../../src-main/contract/lab-contract.ts'
-import { parseSave } from '../../src-main/domain/iptables/parse-save.ts'
-import type { RuleSet } from '../../src-main/domain/iptables/rule-set.ts'
 import type { Hop, Journey, TraceResult } from '../../src-main/domain/trace/journey.ts'
+import { type LabHosts, labHosts } from '../../src-main/domain/trace/lab-hosts.ts'
+import type { Prediction } from '../../src-main/domain/trace/predict-ways.ts'
 import { messageOf } from '../frame/message-of.ts'
 import type { LabState } from '../lab-state.svelte.ts'
 import { perLab } from '../per-lab.svelte.ts'
-import { targetKind } from '../terminal/target-words.ts'
-import { destinationOf } from './command-packet.ts'
 import { type CommandEnd, CommandRun } from './command-run.ts'
 import { compareWays } from './compare-ways.ts'
 import { dnatStep } from './hop-words.ts'
 import { journeyLanes } from './journey-lanes.ts'
-import { type LabHosts, labHosts } from './lab-hosts.ts'
 import { hopHeaders } from './packet-header.ts'
-import { type Prediction, predictWays } from './predict-ways.ts'
 
 export type TracePhase = 'idle' | 'starting' | 'running' | 'collecting' | 'done' | 'failed'
 
@@ -134,30 +131,19 @@ export class TraceSession {
     const asked = { target: this.target, command: this.command.trim() }
     if (!connection || !status || asked.command === '' || this.isPredicting) return
     this.predictionProblem = undefined
-    const namespace = targetKind(asked.target) === 'pod' ? (asked.target.split('/')[1] ?? '') : 'default'
-    const to = destinationOf(asked.command, services, namespace)
     this.shows = 'prediction'
     this.pause()
-    if ('problem' in to) {
-      this.prediction = undefined
-      this.predictionProblem = to.problem
-      return
-    }
     this.isPredicting = true
     try {
-      const [{ links }, ...rules] = await Promise.all([
-        connection.request('topology/read', {}),
-        ...status.nodes.map(({ name }) => connection.request('rules/read', { target: `node/${name}` })),
-      ])
-      const ruleSets = new Map<string, RuleSet>()
-      for (const { target, text } of rules) {
-        const { ruleSet } = parseSave(text)
-        if (ruleSet) ruleSets.set(target.slice('node/'.length), ruleSet)
+      const found = await askPrediction(connection, { status, pods, services, endpointSlices }, asked)
+      if ('problem' in found) {
+        this.prediction = undefined
+        this.predictionProblem = found.problem
+      } else {
+        this.prediction = found
+        this.predictedFor = asked
+        this.#select(0, 0)
       }
-      const picture = { status, pods, services, endpointSlices, links, ruleSets }
-      this.prediction = predictWays(picture, asked.target, to)
-      this.predictedFor = asked
-      this.#select(0, 0)
     } catch (error) {
       this.prediction = undefined
       this.predictionProblem = messageOf(error)

@@ -358,13 +358,36 @@ describe.each(users)('the trace of a command, as %s', (as) => {
   })
 })
 
-test.skipIf(whyNoLab() !== undefined)('with iptables-legacy: one sentence', async () => {
-  const lab = await startLab({ more: ['--backend', 'legacy'] })
+test.skipIf(whyNoLab() !== undefined)('with iptables-legacy: one sentence, and the prediction', async () => {
+  const files = ['lab-scripts/manifests/http-server.yaml']
+  const lab = await startLab({ files, more: ['--backend', 'legacy'] })
   try {
     const { code, stdout, stderr } = await lab.run('trace', 'client', '--', 'true')
     expect(code).toBe(3)
     expect(stdout).toBe('')
-    expect(stderr).toMatch(/^chainwalk: [^\n]*iptables-legacy[^\n]*Predict[^\n]*\n$/)
+    expect(stderr).toMatch(/^chainwalk: [^\n]*iptables-legacy[^\n]*--predict[^\n]*\n$/)
+
+    const url = 'http://172.18.0.3:32054/'
+    const predicted = await lab.run('trace', '--predict', '-o', 'json', 'client', '--', 'curl', url)
+    expect(predicted.code).toBe(0)
+    const { ways } = JSON.parse(predicted.stdout) as { ways: (Journey & { chanceText: string })[] }
+    expect(ways.map(({ chanceText }) => chanceText)).toEqual(['1/3', '1/3', '1/3'])
+    const [EXT, SVC] = ['KUBE-EXT-C3VEVZBK3X2BH5IZ', 'KUBE-SVC-C3VEVZBK3X2BH5IZ']
+    for (const [at, way] of ways.entries()) {
+      const chosen = way.hops.find(({ verdict }) => verdict === 'DNAT')?.chain ?? ''
+      expect(pathOf(way).slice(0, 3)).toEqual([
+        `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 3, KUBE-NODEPORTS 1, ${EXT} 1, KUBE-MARK-MASQ 1 MARK, ${EXT} 2, ${SVC} ${at + 2}, ${chosen} 2 DNAT`,
+        'worker1 FORWARD filter: FORWARD 1, FORWARD 2, KUBE-FORWARD 2 ACCEPT',
+        'worker1 POSTROUTING nat: POSTROUTING 1, KUBE-POSTROUTING 2 MARK, KUBE-POSTROUTING 3 MASQUERADE',
+      ])
+    }
+    // Nothing was sent.
+    const { stdout: listing } = await lab.exec('node/worker1', 'iptables', '-t', 'nat', '-vnxL', EXT)
+    expect(Number(listing.trim().split('\n')[2]?.trim().split(/\s+/)[0])).toBe(0)
+
+    const untold = await lab.run('trace', '--predict', 'client', '--', 'true')
+    expect(untold.code).toBe(1)
+    expect(untold.stderr).toContain('curl, ping, nc')
   } finally {
     await lab.down()
   }

@@ -137,12 +137,16 @@ labCommand('trace')
   )
   .argument('<command...>', 'the command and its arguments, after --')
   .addOption(formatOption('text', 'json', 'markdown', 'svg'))
+  .option(
+    '--predict',
+    'run nothing: the ways that the rules leave to the first packet of curl, nc, ping or /dev/tcp',
+  )
   .addHelpText(
     'after',
     `
 Ends with the command's exit status. What the command prints goes where it would go with exec; with another output
 than text its standard output goes to standard error, so that standard output holds the result alone. svg draws the
-first packet. json:
+packet that failed, else the first. json:
   {command, exitCode, journeys: [{id, connection, protocol, direction, kind, summary, verdict, reason, hops:
     [{node, hook, table, chain, rule, text, verdict, packet: {src, dst, sport, dport, in, out, mark}, becomes?,
     skipped?: [{rule, text, why}], skippedCount?}]}], gaps, finding?: {kind, sentence, proof, remedy?, at?}}

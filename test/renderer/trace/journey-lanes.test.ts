@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { LabHost } from '../../../src-main/domain/trace/lab-hosts.ts'
 import { journeyLanes, laneOfHop, laneRows } from '../../../src-renderer/trace/journey-lanes.ts'
-import type { LabHost } from '../../../src-renderer/trace/lab-hosts.ts'
 import { NODE_PORT_HOPS, NODE_PORT_JOURNEY } from './seed-journey.ts'
 
 const hosts = new Map<string, LabHost>([

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { LinkInfo } from '../../../src-main/contract/lab-contract.ts'
 import { parseSave } from '../../../src-main/domain/iptables/parse-save.ts'
 import { planNode } from '../../../src-main/domain/topology/plan-network.ts'
+import { type LabPicture, predictWays } from '../../../src-main/domain/trace/predict-ways.ts'
 import { compareWays } from '../../../src-renderer/trace/compare-ways.ts'
-import { type LabPicture, predictWays } from '../../../src-renderer/trace/predict-ways.ts'
 import { sampleLab } from '../sample-lab.ts'
 
 const lab = sampleLab('http-server.yaml')

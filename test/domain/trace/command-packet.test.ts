@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { destinationOf } from '../../../src-renderer/trace/command-packet.ts'
-import { sampleLab } from '../sample-lab.ts'
+import { destinationOf } from '../../../src-main/domain/trace/command-packet.ts'
+import { sampleLab } from '../../renderer/sample-lab.ts'
 
 const { services } = sampleLab('http-server.yaml')
 const to = (command: string) => destinationOf(command, services, 'default')

@@ -1,26 +1,35 @@
-import type { LabStatus, LinkInfo, TargetId } from '../../src-main/contract/lab-contract.ts'
-import type { RuleSet } from '../../src-main/domain/iptables/rule-set.ts'
-import type { EndpointSlice, Pod, Service } from '../../src-main/domain/kubernetes/objects.ts'
-import { planExternalRoutes } from '../../src-main/domain/topology/plan-external-routes.ts'
-import { gatewayOf, planNode } from '../../src-main/domain/topology/plan-network.ts'
-import type { Hop, Journey } from '../../src-main/domain/trace/journey.ts'
-import { isWithin, parseAddress, parseAddressMask } from '../../src-main/domain/trace/walk-address.ts'
-import type { WalkContext } from '../../src-main/domain/trace/walk-context.ts'
-import type { WalkPacket } from '../../src-main/domain/trace/walk-packet.ts'
-import { type Choice, hopsOf, type WalkPath } from '../../src-main/domain/trace/walk-path.ts'
-import { walkRuleset } from '../../src-main/domain/trace/walk-ruleset.ts'
+import type { RuleSet } from '../iptables/rule-set.ts'
+import type { EndpointSlice, Pod, Service } from '../kubernetes/objects.ts'
+import { planExternalRoutes } from '../topology/plan-external-routes.ts'
+import { type Attachment, gatewayOf, planNode } from '../topology/plan-network.ts'
 import type { Destination } from './command-packet.ts'
-import { hostWords, labHosts } from './lab-hosts.ts'
+import type { Hop, Journey } from './journey.ts'
+import { hostWords, type LabAddresses, labHosts } from './lab-hosts.ts'
+import { isWithin, parseAddress, parseAddressMask } from './walk-address.ts'
+import type { WalkContext } from './walk-context.ts'
+import type { WalkPacket } from './walk-packet.ts'
+import { type Choice, hopsOf, type WalkPath } from './walk-path.ts'
+import { walkRuleset } from './walk-ruleset.ts'
 
 /** What a prediction rests on. */
 export interface LabPicture {
-  readonly status: LabStatus
+  readonly status: LabAddresses & { readonly attachment: Attachment }
   readonly pods: readonly Pod[]
   readonly services: readonly Service[]
   readonly endpointSlices: readonly EndpointSlice[]
-  readonly links: readonly LinkInfo[]
+  readonly links: readonly PictureLink[]
   /** By node. */
   readonly ruleSets: ReadonlyMap<string, RuleSet>
+}
+
+/** A link as the kernel has it, by `HOST NAME`. */
+export interface PictureLink {
+  readonly id: string
+  readonly host: string
+  readonly name: string
+  readonly kind: string
+  readonly addresses: readonly string[]
+  readonly peer?: string
 }
 
 /** One way that the packet may take through all nodes that it meets. */
@@ -70,7 +79,7 @@ interface Travelled {
 const MOST_NODES = 8
 
 /** The ways of a command's first packet, node by node. Nothing is sent. Throws where the sender has gone. */
-export function predictWays(picture: LabPicture, target: TargetId, to: Destination): Prediction {
+export function predictWays(picture: LabPicture, target: string, to: Destination): Prediction {
   const notes = new Set<string>()
   const start = firstStage(picture, target, to)
   const empty = emptyChains(picture.ruleSets)
@@ -84,7 +93,7 @@ export function predictWays(picture: LabPicture, target: TargetId, to: Destinati
 }
 
 /** Where the packet first meets a node, or a sentence where it meets none. */
-function firstStage(picture: LabPicture, target: TargetId, to: Destination): Stage | string {
+function firstStage(picture: LabPicture, target: string, to: Destination): Stage | string {
   const { status, pods, links } = picture
   const header = {
     protocol: to.protocol,
@@ -126,7 +135,7 @@ function firstStage(picture: LabPicture, target: TargetId, to: Destination): Sta
 }
 
 /** The address that the node's routes give to what it sends itself. */
-function sourceOn({ address, podCIDR }: LabStatus['nodes'][number], dst: string): string {
+function sourceOn({ address, podCIDR }: LabAddresses['nodes'][number], dst: string): string {
   if (dst.startsWith('127.') || dst === address) return dst
   return isIn(dst, podCIDR) ? gatewayOf(podCIDR) : address
 }

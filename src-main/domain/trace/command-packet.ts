@@ -1,5 +1,5 @@
-import type { Service } from '../../src-main/domain/kubernetes/objects.ts'
-import { parseAddress } from '../../src-main/domain/trace/walk-address.ts'
+import type { Service } from '../kubernetes/objects.ts'
+import { parseAddress } from './walk-address.ts'
 
 /** Where a command's first packet goes. */
 export interface Destination {

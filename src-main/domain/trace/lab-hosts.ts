@@ -1,6 +1,5 @@
-import type { LabStatus } from '../../src-main/contract/lab-contract.ts'
-import type { Pod } from '../../src-main/domain/kubernetes/objects.ts'
-import { gatewayOf } from '../../src-main/domain/topology/plan-network.ts'
+import type { Pod } from '../kubernetes/objects.ts'
+import { gatewayOf, type NodePlace } from '../topology/plan-network.ts'
 
 /** A namespace of the lab that an address belongs to. */
 export interface LabHost {
@@ -11,12 +10,18 @@ export interface LabHost {
   readonly node?: string
 }
 
+/** Who has an address besides the pods. */
+export interface LabAddresses {
+  readonly nodes: readonly NodePlace[]
+  readonly client: { readonly address: string }
+}
+
 /** By address; a node's are its own and its pod bridge's. */
 export type LabHosts = ReadonlyMap<string, LabHost>
 
-export function labHosts(status: LabStatus, pods: readonly Pod[]): LabHosts {
-  const hosts = new Map<string, LabHost>([[status.client.address, { kind: 'client', name: 'client' }]])
-  for (const { name, address, podCIDR } of status.nodes)
+export function labHosts(lab: LabAddresses, pods: readonly Pod[]): LabHosts {
+  const hosts = new Map<string, LabHost>([[lab.client.address, { kind: 'client', name: 'client' }]])
+  for (const { name, address, podCIDR } of lab.nodes)
     for (const own of [address, gatewayOf(podCIDR)]) hosts.set(own, { kind: 'node', name })
   for (const { metadata, spec, status: state } of pods)
     if (!spec.hostNetwork)
