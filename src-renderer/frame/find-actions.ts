@@ -38,6 +38,17 @@ function scoreOf({ group, name }: Findable, words: readonly string[]): number | 
   return score
 }
 
+/** Those first whose name a word of the query is part of; else as they come. */
+export function namedFirst<T>(
+  values: readonly T[],
+  nameOf: (value: T) => string,
+  query: string,
+): readonly T[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
+  const isNamed = (value: T): boolean => words.some((word) => nameOf(value).toLowerCase().includes(word))
+  return [...values.filter(isNamed), ...values.filter((value) => !isNamed(value))]
+}
+
 export interface ActionGroup<T> {
   readonly title: string
   readonly actions: readonly T[]

@@ -4,7 +4,7 @@ import { listTargets, targetName } from '../terminal/target-words.ts'
 import { startTrace } from '../trace/start-trace.ts'
 import { tracePresets } from '../trace/trace-presets.ts'
 import { BUNDLE, EXPORT_CHOICES } from './export-rules.ts'
-import type { Findable } from './find-actions.ts'
+import { type Findable, namedFirst } from './find-actions.ts'
 import type { FrameState } from './frame-state.svelte.ts'
 import { podState } from './lab-words.ts'
 import { setPodCondition } from './pod-conditions.ts'
@@ -30,7 +30,7 @@ export function listActions(
   const connected = lab.connection !== undefined
   return [
     ...viewActions(lab),
-    ...(connected ? [...terminalActions(lab, dock), ...traceActions(lab), ...nodeActions(lab)] : []),
+    ...(connected ? [...terminalActions(lab, dock), ...traceActions(lab, query), ...nodeActions(lab)] : []),
     ...windowActions(dock, frame),
     ...(connected
       ? [...exportActions(lab, frame), ...scaleActions(lab, query), ...podActions(lab, frame)]
@@ -71,18 +71,25 @@ function terminalActions(lab: LabState, dock: DockState): readonly Action[] {
   )
 }
 
-/** Trace a request from each host to each Service; few are shown before somebody asks. */
-function traceActions(lab: LabState): readonly Action[] {
+/** A large lab has too many pairs of them to make an action of each at every key. */
+const TRACED_HOSTS = 10
+const TRACED_SERVICES = 20
+
+/** Trace a request from a host to a Service: those that the query names come first. */
+function traceActions(lab: LabState, query: string): readonly Action[] {
   const nodes = lab.status?.nodes ?? []
+  const services = namedFirst(lab.services, ({ metadata }) => metadata.name, query).slice(0, TRACED_SERVICES)
   return listTargets(lab.status, lab.pods).flatMap(({ kind, targets }) =>
-    targets.flatMap((target, place) =>
-      tracePresets(target, lab.services, nodes, lab.node).map(({ name, command }, at) => ({
-        group: 'Trace',
-        name: `Trace ${name} from ${kind === 'client' ? 'the client' : `${kind} ${targetName(target)}`}`,
-        hidden: at > 0 || place > 0,
-        run: () => void startTrace(lab, target, command),
-      })),
-    ),
+    namedFirst(targets, targetName, query)
+      .slice(0, TRACED_HOSTS)
+      .flatMap((target, place) =>
+        tracePresets(target, services, nodes, lab.node).map(({ name, command }, at) => ({
+          group: 'Trace',
+          name: `Trace ${name} from ${kind === 'client' ? 'the client' : `${kind} ${targetName(target)}`}`,
+          hidden: at > 0 || place > 0,
+          run: () => void startTrace(lab, target, command),
+        })),
+      ),
   )
 }
 

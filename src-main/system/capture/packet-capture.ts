@@ -92,7 +92,15 @@ export class PacketCapture {
 
   #take(data: Buffer): void {
     const { recorder } = this
-    const packets = recorder.add(data)
+    let packets: Buffer
+    try {
+      packets = recorder.add(data)
+    } catch (error) {
+      // Here nobody hears of it but the whole lab: the capture ends, and says why.
+      this.#said += `tcpdump: ${(error as Error).message}\n`
+      this.#child.kill('SIGKILL')
+      return
+    }
     if (packets.length > 0) this.#options.onPackets(packets)
     if (recorder.isFull && this.isRunning) this.#child.kill('SIGINT')
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findActions, groupActions } from '../../../src-renderer/frame/find-actions.ts'
+import { findActions, groupActions, namedFirst } from '../../../src-renderer/frame/find-actions.ts'
 
 const action = (group: string, name: string, hidden = false) => ({ group, name, hidden })
 const ACTIONS = [
@@ -44,4 +44,11 @@ describe('finding actions', () => {
       ['A', 2],
     ])
   })
+})
+
+it('puts those that the query names before the others, which keep their order', () => {
+  const values = ['cart', 'web-2', 'web-1', 'db']
+  const same = (value: string): string => value
+  expect(namedFirst(values, same, 'trace WEB db')).toEqual(['web-2', 'web-1', 'db', 'cart'])
+  expect(namedFirst(values, same, '')).toEqual(values)
 })
