@@ -1,3 +1,4 @@
+import { release } from 'node:os'
 import { LabError } from '../contract/errors.ts'
 import type { Pod } from '../domain/kubernetes/objects.ts'
 import { gatewayOf, type HostId, nodeHost } from '../domain/topology/plan-network.ts'
@@ -223,10 +224,17 @@ export class TraceRun {
       ruleOf: (host, table, chain, handle) =>
         this.#rules.get(host as HostId)?.rules.get(handleKey(table, chain, handle)),
       linkName: (host, index) => links.get(host)?.get(index) ?? `link ${index}`,
+      tellsState: kernelTellsState(release()),
       hostAt: (address) => hostByAddress.get(address),
       nodeOf: (host) => nodeByHost.get(host),
     }
   }
+}
+
+/** `6.13.2-arch1`: since then the kernel's trace holds the connection's id, direction and state. */
+function kernelTellsState(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10))
+  return major > 6 || (major === 6 && minor >= 13)
 }
 
 function podsOf(lab: Lab): readonly Pod[] {

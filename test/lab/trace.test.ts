@@ -2,43 +2,23 @@ import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Hop, Journey, TraceResult } from '../../src-main/domain/trace/journey.ts'
 import { type Lab, type LabUser, programFor, startLab, whyNoLab } from './chainwalk.ts'
+import {
+  forwardKnown,
+  forwardMarked,
+  forwardNew,
+  masquerade,
+  natMiss,
+  noMasquerade,
+  outputNew,
+  passesOn,
+  pathOf,
+} from './hop-paths.ts'
 
 interface Traced extends TraceResult {
   readonly exitCode: number
 }
 
 const NODES = ['control-plane', 'worker1', 'worker2']
-
-/** A journey's hops by node, hook and table: `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 9, …`. */
-function pathOf({ hops }: Journey): string[] {
-  const lines: string[] = []
-  let place = ''
-  for (const { node, hook, table, chain, rule, verdict } of hops) {
-    const here = `${node} ${hook} ${table}:`
-    const hop =
-      table === 'conntrack'
-        ? verdict
-        : `${chain} ${rule ?? 'policy'}${verdict === 'JUMP' ? '' : ` ${verdict}`}`
-    if (here === place) lines[lines.length - 1] += `, ${hop}`
-    else lines.push(`${here} ${hop}`)
-    place = here
-  }
-  return lines
-}
-
-// What kube-proxy's design says of packets that no Service rule matches, or that have passed DNAT on another node.
-const natMiss = (node: string) => `${node} PREROUTING nat: PREROUTING 1, PREROUTING policy ACCEPT`
-const forwardNew = (node: string) =>
-  `${node} FORWARD filter: FORWARD 1, FORWARD 2, FORWARD 3, FORWARD 4, FORWARD policy ACCEPT`
-const forwardMarked = (node: string) => `${node} FORWARD filter: FORWARD 1, FORWARD 2, KUBE-FORWARD 2 ACCEPT`
-const forwardKnown = (node: string) => `${node} FORWARD filter: FORWARD 2, KUBE-FORWARD 3 ACCEPT`
-const noMasquerade = (node: string) =>
-  `${node} POSTROUTING nat: POSTROUTING 1, KUBE-POSTROUTING 1 RETURN, POSTROUTING policy ACCEPT`
-const masquerade = (node: string) =>
-  `${node} POSTROUTING nat: POSTROUTING 1, KUBE-POSTROUTING 2 MARK, KUBE-POSTROUTING 3 MASQUERADE`
-const outputNew = (node: string) =>
-  `${node} OUTPUT filter: OUTPUT 1, OUTPUT 2, OUTPUT 3, OUTPUT policy ACCEPT`
-const passesOn = (node: string) => [natMiss(node), forwardNew(node), noMasquerade(node)]
 
 const TO_A = 'KUBE-SVC-THCWMWNCAVUNKJ3O'
 const A = 'KUBE-SEP-PRAEQCBGDGWM4IR4'

@@ -1,7 +1,7 @@
 import { optionOf, readRule } from '../iptables/rule-spec.ts'
 import type { Path, Segment } from './join-segments.ts'
 import type { Walk } from './join-walks.ts'
-import type { Hop, HopPacket } from './journey.ts'
+import type { ConnectionState, Hop, HopPacket } from './journey.ts'
 import type { TraceEvent } from './trace-event.ts'
 
 /** A rule that a handle names. */
@@ -19,6 +19,8 @@ export interface JourneyFacts {
   readonly linkName: (host: string, index: number) => string
   /** Host id by address, of nodes, running pods and the client. */
   readonly hostAt: (address: string) => string | undefined
+  /** Whether this kernel tells what conntrack said of a packet (6.13 and newer): then silence means INVALID. */
+  readonly tellsState: boolean
   /** Host id of the node that a pod runs on; undefined for all others. */
   readonly nodeOf: (host: string) => string | undefined
 }
@@ -101,12 +103,12 @@ function conntrackHops(walk: Walk, segment: Segment, before: HopPacket, after: H
 }
 
 function walkHopsOf(walk: Walk, packet: HopPacket, facts: JourneyFacts): Hop[] {
-  const { connection } = walk.packet
+  const ctState = stateOf(walk, facts)
   const place = {
     node: shortHost(walk.host),
     hook: walk.hook,
     table: walk.table,
-    ...(connection ? { ctState: connection.state } : {}),
+    ...(ctState ? { ctState } : {}),
   }
   return walk.events.flatMap((event): Hop[] => {
     if (event.type === 'return') return []
@@ -133,6 +135,11 @@ function walkHopsOf(walk: Walk, packet: HopPacket, facts: JourneyFacts): Hop[] {
       },
     ]
   })
+}
+
+/** An invalid packet has no connection; neither has one that conntrack has not seen yet. */
+function stateOf({ packet, table }: Walk, { tellsState }: JourneyFacts): ConnectionState | undefined {
+  return packet.connection?.state ?? (tellsState && table !== 'raw' ? 'invalid' : undefined)
 }
 
 function verdictText({ verdict }: TraceEvent): string {

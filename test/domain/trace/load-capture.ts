@@ -49,5 +49,6 @@ export const facts: JourneyFacts = {
     ({ '10.244.1.10': 'pod/default/a', '10.244.2.10': 'pod/default/c', '10.244.1.1': 'node/worker1' })[
       address
     ],
+  tellsState: false,
   nodeOf: (host) => ({ 'pod/default/a': 'node/worker1', 'pod/default/c': 'node/worker2' })[host],
 }
