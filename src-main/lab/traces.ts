@@ -13,7 +13,9 @@ type StartCommand = (words: readonly string[], env: Readonly<Record<string, stri
 /** The lab's trace, one at a time: two would switch off each other's packets. */
 export class Traces {
   readonly #lab: Lab
-  #running: { readonly id: number; readonly run: Promise<TraceRun> } | undefined
+  #running: { readonly id: number; readonly run: Promise<TraceRun>; isAbandoned: boolean } | undefined
+  /** Settles when a trace whose client has gone is over: it is in nobody's way. */
+  #ending: Promise<void> = Promise.resolve()
   #last = 0
 
   constructor(lab: Lab) {
@@ -25,6 +27,12 @@ export class Traces {
     target: HostId,
     startCommand: StartCommand,
   ): Promise<{ trace: number; stream: number }> {
+    let isGone = false
+    client.onGone(() => {
+      isGone = true
+    })
+    await this.#ending
+    if (isGone) throw new LabError('closed', 'the client has gone')
     if (this.#running)
       throw new LabError('conflict', 'another trace is running in this lab; try again when it has ended')
     this.#last += 1
@@ -32,11 +40,14 @@ export class Traces {
     const launch = new TaggedLaunch()
     const stream = startCommand(launch.words, launch.env)
     const run = this.#open(target, launch)
-    this.#running = { id, run }
-    client.onGone(() => void this.#abandon(id))
+    const running = { id, run, isAbandoned: false }
+    this.#running = running
+    client.onGone(() => {
+      this.#ending = this.#abandon(id)
+    })
     try {
       await run
-      if (this.#running?.id !== id) throw new LabError('closed', 'the client has gone')
+      if (running.isAbandoned) throw new LabError('closed', 'the client has gone')
       launch.release()
       return { trace: id, stream }
     } catch (error) {
@@ -67,6 +78,7 @@ export class Traces {
   async #abandon(id: number): Promise<void> {
     const running = this.#running
     if (running?.id !== id) return
+    running.isAbandoned = true // at once: a start that is under way must not let the command begin
     try {
       await (await running.run).close()
     } catch {

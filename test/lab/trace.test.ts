@@ -320,6 +320,35 @@ describe.each(users)('the trace of a command, as %s', (as) => {
     }
   })
 
+  test.skipIf(skip)(
+    'killed at any moment it leaves neither table nor command, and every rule as it was',
+    async () => {
+      const before = await ruleSets(lab)
+      const { words, cleanUp } = programFor(as)
+      const [program = '', ...more] = words
+      try {
+        // From before the command line has begun until after the command runs.
+        for (let moment = 0; moment < 12; moment += 1) {
+          const argv = ['trace', '--name', lab.name, 'pod/a', '--', 'sleep', '77.5']
+          const child = spawn(program, [...more, ...argv], { stdio: 'ignore' })
+          const ended = new Promise((resolve) => child.once('close', resolve))
+          await new Promise((resolve) => setTimeout(resolve, moment * 50))
+          child.kill('SIGKILL')
+          await ended
+        }
+        await expect.poll(() => tables(lab), { timeout: 10_000 }).not.toContain('chainwalk_trace')
+        const commands = async (): Promise<string> =>
+          (await lab.exec('pod/a', 'pgrep', '-f', 'sleep 77[.]5')).stdout
+        await expect.poll(commands, { timeout: 10_000 }).toBe('')
+        // The next trace begins when the last of these is over.
+        answered(await curl('pod/a', '10.96.1.2'))
+        expect(await ruleSets(lab)).toBe(before)
+      } finally {
+        cleanUp()
+      }
+    },
+  )
+
   test.skipIf(skip)('text: a block a packet, the command’s own output and exit status', async () => {
     const { code, stdout } = await lab.run(
       'trace',
@@ -395,11 +424,14 @@ async function readRules(lab: Lab): Promise<Map<string, number>> {
   return counted
 }
 
-async function tables(lab: Lab): Promise<string> {
-  const all = await Promise.all(
-    [...NODES.map((node) => `node/${node}`), 'pod/a'].map((target) =>
-      lab.exec(target, 'nft', 'list', 'tables'),
-    ),
-  )
+const HOSTS = [...NODES.map((node) => `node/${node}`), 'pod/a', 'client']
+
+const tables = (lab: Lab): Promise<string> => onEveryHost(lab, 'nft', 'list', 'tables')
+
+/** Without counters. */
+const ruleSets = (lab: Lab): Promise<string> => onEveryHost(lab, 'nft', '-s', 'list', 'ruleset')
+
+async function onEveryHost(lab: Lab, ...argv: string[]): Promise<string> {
+  const all = await Promise.all(HOSTS.map((target) => lab.exec(target, ...argv)))
   return all.map(({ stdout }) => stdout).join('')
 }
