@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tabTo } from './keyboard.ts'
 import { type LabWindow, launchWindow, whyNoWindow } from './launch-window.ts'
 
 const patience = { timeout: 20_000 }
@@ -27,11 +28,10 @@ describe.skipIf(whyNoWindow())('a manifest in the window', () => {
   })
   afterAll(() => window?.close())
 
-  const editor = () => page.getByLabel(/^Manifest, YAML/)
   const result = () => page.getByRole('region', { name: 'Result' })
   const write = async (text: string): Promise<void> => {
     await page.keyboard.press('Control+5')
-    await editor().focus()
+    await tabTo(page, /^Manifest, YAML/)
     await page.keyboard.press('Control+a')
     await page.keyboard.insertText(text)
   }
@@ -64,5 +64,15 @@ describe.skipIf(whyNoWindow())('a manifest in the window', () => {
     expect(await kernel()).toBe(before)
     await problem.press('Enter')
     await expect.poll(() => page.locator('.cm-activeLine').textContent(), patience).toContain('99999')
+  })
+
+  test('that cannot be parsed is told at the line where it breaks', async () => {
+    const before = await kernel()
+    await write(SERVICE.replace('  ports:', '\tports:'))
+    await page.keyboard.press('Control+Enter')
+    const problem = result().getByRole('list', { name: 'Problems' }).getByRole('button').first()
+    await expect.poll(() => problem.textContent(), patience).toMatch(/line 9\D.*tab/s)
+    expect(await page.locator('.cm-lint-marker-error').count()).toBeGreaterThan(0)
+    expect(await kernel()).toBe(before)
   })
 })
