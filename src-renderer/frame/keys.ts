@@ -48,7 +48,7 @@ export const KEY_HELP: readonly {
       { keys: ['Ctrl', '2'], does: 'Topology' },
       { keys: ['Ctrl', '3'], does: 'Rules' },
       { keys: ['Ctrl', '4'], does: 'Trace' },
-      { keys: ['Ctrl', '5'], does: 'YAML' },
+      { keys: ['Ctrl', '5'], does: 'Manifests' },
       { keys: ['Ctrl', '`'], does: 'Show or hide the terminals' },
       { keys: ['F6'], does: 'To the next part of the window (Shift+F6: back)' },
       { keys: ['F11'], does: 'Full screen' },

@@ -5,5 +5,5 @@ export const VIEW_NAMES: Readonly<Record<View, { readonly name: string; readonly
   topology: { name: 'Topology', says: 'nodes, pods and the links between them' },
   rules: { name: 'Rules', says: 'tables, chains and rules with their counters' },
   trace: { name: 'Trace', says: 'the real packets of a command, step by step' },
-  manifests: { name: 'YAML', says: 'manifests: apply, preview, delete' },
+  manifests: { name: 'Manifests', says: 'YAML to apply, preview or delete' },
 }
