@@ -4,7 +4,7 @@ import type { TargetId } from '../../src-main/contract/lab-contract.ts'
 import type { LabConnection } from '../../src-main/contract/rpc.ts'
 import { messageOf } from '../frame/message-of.ts'
 import { readPreference, writePreference } from '../frame/preferences.ts'
-import { parseRememberedTabs, planFreshTabs, planReconnectedTabs } from './restore-tabs.ts'
+import { parseRememberedTabs, planFreshTabs, planOthersTabs, planReconnectedTabs } from './restore-tabs.ts'
 import { activeTab, closeTab, joinSides, NO_SIDES, type Sides, selectTab, splitWith } from './split-sides.ts'
 import { TerminalTab } from './terminal-tab.svelte.ts'
 
@@ -27,6 +27,12 @@ export class DockState {
   /** Output of streams whose opening or attaching has not been answered yet. */
   readonly #early = new Map<number, string>()
   readonly #claiming = new Set<TerminalTab>()
+  /** Terminals have come or gone while tabs were being given their streams. */
+  #hasChanged = false
+  /** Terminals of other windows that have not been looked at here: their size is for those who work in them. */
+  readonly #waiting = new Set<TerminalTab>()
+  /** Streams that this window has closed: until their shells have ended, the lab still lists them. */
+  readonly #closed = new Set<number>()
   #lastId = 0
   /** Keys for shells that have not written their prompt yet. */
   readonly #awaitingPrompt = new Map<TerminalTab, string>()
@@ -79,6 +85,7 @@ export class DockState {
   select(tab: TerminalTab): void {
     this.sides = selectTab(this.sides, tab.id)
     this.visible = true
+    this.#attachShown()
     this.#remember()
     this.#focus(tab)
   }
@@ -93,7 +100,9 @@ export class DockState {
       place,
     )
     this.#awaitingPrompt.delete(tab)
-    if (tab.stream !== undefined) this.#ask('streams/kill', { stream: tab.stream, signal: 'SIGHUP' })
+    this.#waiting.delete(tab)
+    this.#attachShown()
+    if (tab.stream !== undefined) this.#kill(tab.stream)
     this.#remember()
     if (this.active) this.#focus(this.active)
   }
@@ -109,6 +118,7 @@ export class DockState {
       this.sides = splitWith(this.sides, beside.id)
       if (!other) void this.#start(beside)
     }
+    this.#attachShown()
     this.visible = true
     this.#remember()
     if (this.active) this.#focus(this.active)
@@ -119,15 +129,19 @@ export class DockState {
     writePreference('terminal-readable', readable)
   }
 
-  /** The keyboard has come to a terminal; with two side by side it says which one is meant. */
+  /** The keyboard has come to a terminal: with two side by side it says which one is meant, of two windows whose size. */
   focused(tab: TerminalTab): void {
     if (this.sides.shown.includes(tab.id)) this.sides = selectTab(this.sides, tab.id)
+    this.resized(tab)
   }
 
   /** Brings the terminals of a lab into the window. Returns the function that leaves them. */
   connect(connection: LabConnection, lab: string): () => void {
     this.#connection = connection
     this.#lab = lab
+    this.#closed.clear()
+    this.#waiting.clear()
+    let isRestored = false
     const stops = [
       connection.on('streams/data', ({ stream, channel, data }) => {
         if (channel === 'terminal') this.#receive(stream, data)
@@ -135,8 +149,14 @@ export class DockState {
       connection.on('streams/exit', ({ stream, code, signal }) => {
         this.#find(stream)?.end(signal ? `ended by ${signal}` : `ended with status ${code}`)
       }),
+      connection.on('terminals/changed', () => {
+        if (isRestored) void this.#showOthers(connection)
+      }),
     ]
-    void this.#restore(connection)
+    void this.#restore(connection).then(() => {
+      isRestored = true
+      return this.#showOthers(connection)
+    })
     return () => {
       for (const stop of stops) stop()
       if (this.#connection === connection) this.#connection = undefined
@@ -173,6 +193,40 @@ export class DockState {
         : { shown: first === undefined ? [] : [first], focused: 0 }
     if (this.active) this.#focus(this.active)
     for (const tab of tabs) void (tab.stream === undefined ? this.#start(tab) : this.#attach(tab))
+  }
+
+  /** Brings terminals that another window has opened into this one, and leaves its keyboard where it is. */
+  async #showOthers(connection: LabConnection): Promise<void> {
+    this.#hasChanged = true
+    // Which of the lab's terminals are this window's own is known when all of its tabs have their streams.
+    if (this.#claiming.size > 0) return
+    this.#hasChanged = false
+    const alive = await connection.request('terminals/list', {}).catch(() => []) // a lab that has gone shows itself
+    if (this.#connection !== connection) return
+    if (this.#claiming.size > 0) {
+      this.#hasChanged = true
+      return
+    }
+    for (const tab of this.#waiting) {
+      if (alive.some(({ stream }) => stream === tab.stream)) continue
+      this.#waiting.delete(tab)
+      this.tabs = this.tabs.filter((other) => other !== tab)
+    }
+    for (const { target, stream } of planOthersTabs(this.tabs, alive, this.#closed)) {
+      const tab = this.#add(target)
+      tab.stream = stream
+      this.#waiting.add(tab)
+      if (this.sides.shown.length === 0) this.sides = selectTab(this.sides, tab.id)
+    }
+    this.#attachShown()
+  }
+
+  #attachShown(): void {
+    for (const tab of this.#waiting)
+      if (this.sides.shown.includes(tab.id)) {
+        this.#waiting.delete(tab)
+        void this.#attach(tab)
+      }
   }
 
   async #start(tab: TerminalTab): Promise<void> {
@@ -213,7 +267,7 @@ export class DockState {
       const { stream, screen } = await ask(connection)
       if (this.#connection !== connection) return
       if (!this.tabs.includes(tab)) {
-        this.#ask('streams/kill', { stream, signal: 'SIGHUP' }) // closed while it was being opened
+        this.#kill(stream) // closed while it was being opened
         return
       }
       this.#claiming.delete(tab)
@@ -228,7 +282,10 @@ export class DockState {
       if (!(error instanceof LabError && error.code === 'closed')) tab.end(messageOf(error))
     } finally {
       this.#claiming.delete(tab)
-      if (this.#claiming.size === 0) this.#early.clear()
+      if (this.#claiming.size === 0) {
+        this.#early.clear()
+        if (this.#hasChanged) void this.#showOthers(connection)
+      }
     }
   }
 
@@ -268,6 +325,11 @@ export class DockState {
   /** For requests whose failure shows itself: the stream's end, or the connection's. */
   #ask(...[name, params]: Parameters<LabConnection['request']>): void {
     void this.#connection?.request(name, params).catch(() => undefined)
+  }
+
+  #kill(stream: number): void {
+    this.#closed.add(stream)
+    this.#ask('streams/kill', { stream, signal: 'SIGHUP' })
   }
 
   #remember(): void {

@@ -39,6 +39,17 @@ export function planReconnectedTabs<T extends WantedTab>(
   return tabs.map((tab) => ({ tab, attach: isThere(alive, tab) }))
 }
 
+/** The terminals that another window has opened since; `closed` are streams that this one has closed and that still end. */
+export function planOthersTabs(
+  tabs: readonly WantedTab[],
+  alive: readonly TerminalInfo[],
+  closed: ReadonlySet<number>,
+): readonly WantedTab[] {
+  return alive
+    .filter(({ stream }) => !closed.has(stream) && !tabs.some((tab) => tab.stream === stream))
+    .map(({ stream, target }) => ({ stream, target }))
+}
+
 /** Undefined where the text is none of ours. */
 export function parseRememberedTabs(value: unknown): RememberedTabs | undefined {
   if (typeof value !== 'object' || value === null) return undefined

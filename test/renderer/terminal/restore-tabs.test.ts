@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   parseRememberedTabs,
   planFreshTabs,
+  planOthersTabs,
   planReconnectedTabs,
 } from '../../../src-renderer/terminal/restore-tabs.ts'
 
@@ -57,5 +58,16 @@ describe('what was remembered', () => {
     expect(parseRememberedTabs(JSON.parse(JSON.stringify(good)))).toEqual(good)
     for (const bad of [undefined, null, 3, 'x', [], {}, { ...good, tabs: [1] }, { ...good, focused: 'x' }])
       expect(parseRememberedTabs(bad)).toBeUndefined()
+  })
+})
+
+describe('terminals that another window opens', () => {
+  it('are those that are not here, but for the ones that were closed here and have not ended yet', () => {
+    const here = [
+      { stream: 1, target: 'client' },
+      { stream: undefined, target: 'client' },
+    ]
+    const running = [alive(1, 'client'), alive(2, 'node/worker1'), alive(3, 'pod/default/a')]
+    expect(planOthersTabs(here, running, new Set([2]))).toEqual([{ stream: 3, target: 'pod/default/a' }])
   })
 })
