@@ -63,6 +63,9 @@ const ROLE_ORDER = [
   'endpoint',
 ]
 
+/** Of some Service, be it here or gone: kube-proxy writes or deletes it. */
+export const isServiceChain = (chain: string): boolean => /^KUBE-(SVC|SVL|SEP|EXT|FW)-/.test(chain)
+
 /** Built-in chains in hook order, then those all Services share, each Service's own, then what people made. */
 export function groupChains(table: string, chains: readonly string[], origins: Origins): ChainGroup[] {
   const hooks = new Set<string>(builtinChains(table))
@@ -79,7 +82,7 @@ export function groupChains(table: string, chains: readonly string[], origins: O
       const group = services.get(name) ?? { service, chains: [] }
       services.set(name, group)
       group.chains.push({ chain, key: sortKey(origins[chain]) })
-    } else if (/^KUBE-(SVC|SVL|SEP|EXT|FW)-/.test(chain)) stale.push(chain)
+    } else if (isServiceChain(chain)) stale.push(chain)
     else if (chain.startsWith('KUBE-') || Object.hasOwn(origins, chain)) shared.push(chain)
     else other.push(chain)
   }

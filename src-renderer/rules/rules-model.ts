@@ -4,6 +4,7 @@ import {
   type ChainGroup,
   chainTitle,
   groupChains,
+  isServiceChain,
   type Origins,
   type ServiceRef,
   serviceInComment,
@@ -50,6 +51,15 @@ export class RulesModel {
     // A text that was joined of two dumps may hold a table twice: the first one counts, as in tableNamed.
     this.tables = tables.filter(({ name }, at) => tables.findIndex((table) => table.name === name) === at)
     for (const place of this.handMade) this.#handMade.add(keyOf(place))
+  }
+
+  /** Rules by hand that go when kube-proxy's rules are written anew: those in its own chains. */
+  get lostByRestore(): readonly RulePlace[] {
+    return this.handMade.filter(
+      ({ table, chain }) =>
+        (table === 'nat' || table === 'filter') &&
+        (Object.hasOwn(this.origins, chain) || isServiceChain(chain)),
+    )
   }
 
   table(name: string): RuleTable | undefined {

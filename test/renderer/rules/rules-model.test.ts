@@ -129,3 +129,18 @@ test(
   },
   LARGE_MS,
 )
+
+test('restoring takes rules by hand out of kube-proxy’s own chains, and out of no others', () => {
+  const handMade = [
+    { table: 'nat', chain: 'KUBE-SERVICES', number: 1, text: '-s 192.0.2.1/32 -j RETURN' },
+    { table: 'nat', chain: 'KUBE-SVC-AAAAAAAAAAAAAAAA', number: 1, text: '-j RETURN' },
+    { table: 'nat', chain: 'KUBE-OF-MINE', number: 1, text: '-j RETURN' },
+    { table: 'nat', chain: 'OUTPUT', number: 2, text: '-j RETURN' },
+    { table: 'mangle', chain: 'KUBE-SERVICES', number: 1, text: '-j RETURN' },
+  ]
+  const { lostByRestore } = modelOf(SAVE, { handMade, origins: { 'KUBE-SERVICES': { role: 'node' } } })
+  expect(lostByRestore.map(({ table, chain }) => `${table} ${chain}`)).toEqual([
+    'nat KUBE-SERVICES',
+    'nat KUBE-SVC-AAAAAAAAAAAAAAAA',
+  ])
+})
