@@ -12,6 +12,7 @@ import { ruleGeneration } from './rule-generation.bench.ts'
 import { sampling } from './sampling.bench.ts'
 import { start } from './start.bench.ts'
 import { tracePicture } from './trace-picture.bench.ts'
+import { windowBench } from './window.bench.ts'
 
 /** By the word that chooses each. */
 const benches: Readonly<Record<string, Bench>> = {
@@ -24,6 +25,7 @@ const benches: Readonly<Record<string, Bench>> = {
   sampling,
   'packet-to-sample': packetToSample,
   'trace-picture': tracePicture,
+  window: windowBench,
   kill,
 }
 
