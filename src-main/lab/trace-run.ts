@@ -5,12 +5,13 @@ import { gatewayOf, type HostId, nodeHost } from '../domain/topology/plan-networ
 import { explainSkips, type SkipFacts } from '../domain/trace/explain-skips.ts'
 import { findCulprit } from '../domain/trace/find-culprit.ts'
 import { joinJourneys } from '../domain/trace/join-journeys.ts'
-import { type SeenEvent, TRACE_TABLE } from '../domain/trace/join-walks.ts'
+import { TRACE_TABLE } from '../domain/trace/join-walks.ts'
 import type { TraceResult } from '../domain/trace/journey.ts'
 import type { JourneyFacts } from '../domain/trace/journey-hops.ts'
 import { runCommand, runOrFail } from '../system/command/run-command.ts'
 import { openNetlinkSocket } from '../system/netlink/socket.ts'
 import type { NetlinkWatch } from '../system/netlink/watch.ts'
+import { TraceRecord } from '../system/trace-monitor/trace-record.ts'
 import { watchTrace } from '../system/trace-monitor/watch-trace.ts'
 import { culpritFacts } from './culprit-facts.ts'
 import type { Lab } from './lab.ts'
@@ -27,7 +28,7 @@ const DRAIN_MS = 20
 
 interface TracedHost {
   readonly id: HostId
-  readonly events: SeenEvent[]
+  readonly record: TraceRecord
   readonly watch: NetlinkWatch
 }
 
@@ -83,7 +84,9 @@ export class TraceRun {
     await this.close()
     await this.#noteRuleChanges()
     const { journeys, gaps } = joinJourneys(
-      new Map(this.#hosts.map(({ id, events }) => [id, events])),
+      new Map(
+        this.#hosts.map(({ id, record }) => [id, record.decode((error) => this.#noteError(id, error))]),
+      ),
       this.#facts(),
     )
     const isWhole = this.#gaps.size === 0 && gaps.length === 0
@@ -145,19 +148,23 @@ export class TraceRun {
   }
 
   #watch(id: HostId): void {
-    const events: SeenEvent[] = []
+    const record = new TraceRecord()
     const watch = this.#lab.network.inNetwork(id, () =>
       watchTrace({
-        onEvent: (event) => {
+        onEvent: (buffer, start, end) => {
           this.#order += 1
-          if (this.#order <= MAX_EVENTS) events.push({ order: this.#order, event })
+          if (this.#order <= MAX_EVENTS) record.add(this.#order, buffer, start, end)
           else if (this.#order === MAX_EVENTS + 1) this.#cut()
         },
         onOverrun: () => this.#gaps.add(`events of ${id} were lost: more packets came than could be read`),
-        onError: (error) => this.#gaps.add(`events of ${id} could not be read: ${error.message}`),
+        onError: (error) => this.#noteError(id, error),
       }),
     )
-    this.#hosts.push({ id, events, watch })
+    this.#hosts.push({ id, record, watch })
+  }
+
+  #noteError(id: HostId, error: Error): void {
+    this.#gaps.add(`events of ${id} could not be read: ${error.message}`)
   }
 
   #cut(): void {

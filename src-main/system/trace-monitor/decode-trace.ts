@@ -18,7 +18,8 @@ import {
 import { nfnetlinkHeaderLength, subsystem } from '../netlink/nfnetlink.ts'
 
 // Numbers of include/uapi/linux/netfilter/nf_tables.h.
-const NFT_MSG_TRACE = subsystem.nfTables | 17
+/** Type of a trace event's message: NFT_MSG_TRACE. */
+export const TRACE_MESSAGE = subsystem.nfTables | 17
 const NFTA_TRACE = {
   table: 1,
   chain: 2,
@@ -71,7 +72,7 @@ export function decodeTraceEvent(
   end: number,
   messageType: number,
 ): TraceEvent | undefined {
-  if (messageType !== NFT_MSG_TRACE) return undefined
+  if (messageType !== TRACE_MESSAGE) return undefined
   const family = readU8(buffer, start, end)
   let table = ''
   let chain = ''

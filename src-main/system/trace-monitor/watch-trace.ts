@@ -1,12 +1,11 @@
-import type { TraceEvent } from '../../domain/trace/trace-event.ts'
 import { nfnetlinkGroups } from '../netlink/nfnetlink.ts'
 import { openNetlinkSocket } from '../netlink/socket.ts'
 import { type NetlinkWatch, watchNetlink } from '../netlink/watch.ts'
-import { decodeTraceEvent } from './decode-trace.ts'
+import { TRACE_MESSAGE } from './decode-trace.ts'
 
 export interface TraceWatcher {
-  /** In the order in which the kernel made them. */
-  onEvent(event: TraceEvent): void
+  /** A message for `decodeTraceEvent`, in the order in which the kernel made them; good during the call only. */
+  onEvent(buffer: Buffer, start: number, end: number): void
   /** The kernel had to drop events: some packets' ways have holes from here on. */
   onOverrun(): void
   onError(error: Error): void
@@ -24,8 +23,7 @@ export function watchTrace(watcher: TraceWatcher): NetlinkWatch {
   socket.join(nfnetlinkGroups.trace)
   return watchNetlink(socket, {
     onMessage(buffer, start, end, type) {
-      const event = decodeTraceEvent(buffer, start, end, type)
-      if (event) watcher.onEvent(event)
+      if (type === TRACE_MESSAGE) watcher.onEvent(buffer, start, end)
     },
     onOverrun: () => watcher.onOverrun(),
     onError: (error) => watcher.onError(error),
