@@ -117,15 +117,28 @@ export class TraceRun {
     for (const { watch } of this.#hosts) watch.close()
   }
 
+  /** A second try: another program may have held the rules, or a command could not be started just then. */
   async #deleteTable(id: HostId): Promise<void> {
-    const { code, stderr } = await runCommand(['nft', 'delete', 'table', 'inet', TRACE_TABLE], {
-      where: (work) => this.#lab.network.inNetwork(id, work),
-    })
-    // Where there is no such table any more, somebody flushed the rules.
-    if (code === 0 || stderr.includes('No such file or directory')) return
+    const failure = (await this.#tryDeleteTable(id)) && (await this.#tryDeleteTable(id))
+    if (failure === undefined) return
     this.#gaps.add(
-      `the trace of ${id} could not be switched off (${stderr.trim()}): \`nft delete table inet ${TRACE_TABLE}\` there does it`,
+      `the trace of ${id} could not be switched off (${failure}): \`nft delete table inet ${TRACE_TABLE}\` there does it`,
     )
+  }
+
+  /** What failed; undefined where the table is gone. */
+  async #tryDeleteTable(id: HostId): Promise<string | undefined> {
+    try {
+      const { code, stderr } = await runCommand(['nft', 'delete', 'table', 'inet', TRACE_TABLE], {
+        where: (work) => this.#lab.network.inNetwork(id, work),
+      })
+      // Where there is no such table any more, somebody flushed the rules.
+      if (code === 0 || stderr.includes('No such file or directory')) return undefined
+      return stderr.trim() || `nft ended with ${code}`
+    } catch (error) {
+      if (!(error instanceof LabError)) throw error
+      return error.message
+    }
   }
 
   #nodes(): HostId[] {

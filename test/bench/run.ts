@@ -11,6 +11,7 @@ import { pods } from './pods.bench.ts'
 import { ruleGeneration } from './rule-generation.bench.ts'
 import { sampling } from './sampling.bench.ts'
 import { start } from './start.bench.ts'
+import { trace } from './trace.bench.ts'
 import { tracePicture } from './trace-picture.bench.ts'
 import { windowBench } from './window.bench.ts'
 
@@ -24,6 +25,7 @@ const benches: Readonly<Record<string, Bench>> = {
   'endpoint-change': endpointChange,
   sampling,
   'packet-to-sample': packetToSample,
+  trace,
   'trace-picture': tracePicture,
   window: windowBench,
   kill,

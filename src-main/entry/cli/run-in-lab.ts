@@ -152,6 +152,7 @@ export async function captureInLab(
   lab: LabConnection,
   target: string,
   argv: readonly string[],
+  start?: Parameters<typeof runInLab>[4],
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const out: Buffer[] = []
   const errors: Buffer[] = []
@@ -159,7 +160,7 @@ export async function captureInLab(
     write: (data) => pieces.push(data) > 0,
     once: () => undefined,
   })
-  const { code } = await runInLab(lab, target, argv, { stdout: keep(out), stderr: keep(errors) })
+  const { code } = await runInLab(lab, target, argv, { stdout: keep(out), stderr: keep(errors) }, start)
   return { code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(errors).toString() }
 }
 
