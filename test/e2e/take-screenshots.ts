@@ -64,12 +64,18 @@ async function showTrace(page: Page): Promise<void> {
   await page.getByRole('listbox', { name: /^Steps of packet/ }).press('d')
 }
 
-/** As the window's own switches do it: attributes of the root element, from which the design tokens follow. */
+/** By the window's own actions, as a person would. */
 async function applyLook(page: Page, look: (typeof LOOKS)[number]): Promise<void> {
-  await page.emulateMedia({ colorScheme: look === 'light' ? 'light' : 'dark' })
-  await page.evaluate((wanted) => {
-    const { documentElement } = document
-    documentElement.dataset['theme'] = wanted === 'light' ? 'light' : 'dark'
-    documentElement.toggleAttribute('data-projector', wanted === 'projector')
-  }, look)
+  await choose(page, `Theme: ${look === 'light' ? 'light' : 'dark'}`)
+  const isProjector = (await page.locator(':root[data-projector]').count()) > 0
+  if (isProjector !== (look === 'projector'))
+    await choose(page, isProjector ? 'Leave projector mode' : 'Projector mode')
+}
+
+async function choose(page: Page, action: string): Promise<void> {
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type(action)
+  await page.getByRole('option', { name: action }).first().waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
 }
