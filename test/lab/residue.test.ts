@@ -37,6 +37,25 @@ function familyOf(pid: number): LiveProcess[] {
   return family
 }
 
+/** Kills one process of the family; another one where the tool that was chosen had ended by then. */
+function killOneOf(pid: number, random: () => number): LiveProcess | undefined {
+  const family = familyOf(pid)
+  while (family.length > 0) {
+    const [victim] = family.splice(Math.floor(random() * family.length), 1)
+    if (victim && killed(victim.pid)) return victim
+  }
+  return undefined
+}
+
+function killed(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw error
+  }
+}
+
 /** A small generator of its own, so that a failing round can be played again from its seed. */
 function randomFrom(seed: number): () => number {
   let state = seed
@@ -76,9 +95,7 @@ describe.each(users)('after SIGKILL at a random moment, as %s', (user) => {
           const other =
             random() < 0.4 ? run(program, 'exec', '--name', name, 'client', '--', 'sleep', '100') : undefined
           if (other) await sleep(random() * 600)
-          const family = child.pid === undefined ? [] : familyOf(child.pid)
-          const victim = family[Math.floor(random() * family.length)]
-          if (victim) process.kill(victim.pid, 'SIGKILL')
+          const victim = child.pid === undefined ? undefined : killOneOf(child.pid, random)
           await sleep(random() * 50)
           // A command in a pod, or a tool of the start, may die alone: then the lab is ended the usual way.
           if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT')
