@@ -1,7 +1,7 @@
 import { type LabState, VIEWS, type View } from '../lab-state.svelte.ts'
 import type { DockState } from '../terminal/dock-state.svelte.ts'
 import { listTargets, targetName } from '../terminal/target-words.ts'
-import { startTrace } from '../trace/start-trace.ts'
+import { showBeside, startTrace } from '../trace/start-trace.ts'
 import { tracePresets } from '../trace/trace-presets.ts'
 import { BUNDLE, EXPORT_CHOICES } from './export-rules.ts'
 import { type Findable, namedFirst } from './find-actions.ts'
@@ -30,7 +30,14 @@ export function listActions(
   const connected = lab.connection !== undefined
   return [
     ...viewActions(lab),
-    ...(connected ? [...terminalActions(lab, dock), ...traceActions(lab, query), ...nodeActions(lab)] : []),
+    ...(connected
+      ? [
+          ...terminalActions(lab, dock),
+          ...besideActions(lab),
+          ...traceActions(lab, query),
+          ...nodeActions(lab),
+        ]
+      : []),
     ...windowActions(dock, frame),
     ...(connected
       ? [...exportActions(lab, frame), ...scaleActions(lab, query), ...podActions(lab, frame)]
@@ -91,6 +98,29 @@ function traceActions(lab: LabState, query: string): readonly Action[] {
         })),
       ),
   )
+}
+
+function besideActions(lab: LabState): readonly Action[] {
+  return [
+    {
+      group: 'Trace',
+      name: 'Show the connections that a node tracks',
+      note: 'conntrack',
+      run: () => void showBeside(lab, 'connections'),
+    },
+    {
+      group: 'Trace',
+      name: 'Capture packets on a link',
+      note: 'tcpdump',
+      run: () => void showBeside(lab, 'capture'),
+    },
+    {
+      group: 'Trace',
+      name: 'Show the log lines of rules',
+      note: 'NFLOG',
+      run: () => void showBeside(lab, 'log'),
+    },
+  ]
 }
 
 function nodeActions(lab: LabState): readonly Action[] {

@@ -1,13 +1,8 @@
-import type {
-  EventName,
-  Events,
-  HookCell,
-  Requests,
-  TargetRules,
-} from '../../src-main/contract/lab-contract.ts'
+import type { HookCell, TargetRules } from '../../src-main/contract/lab-contract.ts'
 import type { LabConnection } from '../../src-main/contract/rpc.ts'
 import { parseSave } from '../../src-main/domain/iptables/parse-save.ts'
 import { messageOf } from '../frame/message-of.ts'
+import { subscribe } from '../subscribe.ts'
 import { ChainIndex } from './chain-index.ts'
 import { LiveCounts } from './live-counts.svelte.ts'
 import { cellId } from './netfilter-map.ts'
@@ -117,50 +112,5 @@ export class PathFeed {
     const counts = new Map(cells.map(({ hook, table, rules }) => [cellId(hook, table), rules]))
     const before = this.ruleCounts
     if (!before || [...counts].some(([id, rules]) => before.get(id) !== rules)) this.ruleCounts = counts
-  }
-}
-
-interface Listener<T> {
-  readonly take: (sample: T) => void
-  readonly failed: (error: unknown) => void
-}
-
-type Subscribing = 'hooks/subscribe' | 'counters/subscribe' | 'conntrack/subscribe'
-type Sampling = Extract<EventName, 'hooks/sample' | 'counters/sample' | 'conntrack/sample'>
-
-/** Gives back the end of it. */
-export function subscribe<R extends Subscribing, E extends Sampling>(
-  connection: LabConnection,
-  request: R,
-  params: Requests[R]['params'],
-  event: E,
-  { take, failed }: Listener<Events[E]>,
-): () => void {
-  let subscription: number | undefined
-  let isEnded = false
-  /** A sample may overtake the answer that names its subscription. */
-  let early: Events[E][] = []
-  const stopListening = connection.on(event, (sample) => {
-    if (subscription === undefined) early.push(sample)
-    else if (sample.subscription === subscription) take(sample)
-  })
-  const end = (id: number): void => {
-    connection.request('counters/unsubscribe', { subscription: id }).catch(() => undefined) // the lab may be gone
-  }
-  connection
-    .request(request, params)
-    .then((answer) => {
-      subscription = answer.subscription
-      if (isEnded) end(subscription)
-      else for (const sample of early) if (sample.subscription === subscription) take(sample)
-      early = []
-    })
-    .catch((error: unknown) => {
-      if (!isEnded) failed(error)
-    })
-  return () => {
-    isEnded = true
-    stopListening()
-    if (subscription !== undefined) end(subscription)
   }
 }

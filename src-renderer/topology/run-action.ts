@@ -1,4 +1,5 @@
 import type { LabState } from '../lab-state.svelte.ts'
+import { showBeside } from '../trace/start-trace.ts'
 import type { TopologyAction } from './topology-actions.ts'
 
 interface Dock {
@@ -14,6 +15,9 @@ export async function runAction({ effect }: TopologyAction, lab: LabState, dock:
     case 'rules':
       lab.node = effect.node
       lab.view = 'rules'
+      return
+    case 'capture':
+      await showBeside(lab, 'capture', effect)
       return
     case 'condition':
       {

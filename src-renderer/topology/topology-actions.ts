@@ -12,6 +12,7 @@ export type ActionEffect =
       readonly condition: PodCondition
     }
   | { readonly kind: 'rules'; readonly node: string }
+  | { readonly kind: 'capture'; readonly host: string; readonly link: string }
 
 export type ActionIcon =
   | 'terminal'
@@ -142,11 +143,6 @@ function terminal(target: string, title: string): TopologyAction {
   return { label: 'Terminal', title, icon: 'terminal', effect: { kind: 'terminal', target } }
 }
 
-function capture(label: string, title: string, target: string, link: string): TopologyAction {
-  return {
-    label,
-    title: `${title} (tcpdump)`,
-    icon: 'capture',
-    effect: { kind: 'terminal', target, command: `tcpdump -ni ${link}` },
-  }
+function capture(label: string, title: string, host: string, link: string): TopologyAction {
+  return { label, title: `${title} (tcpdump)`, icon: 'capture', effect: { kind: 'capture', host, link } }
 }

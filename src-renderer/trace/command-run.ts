@@ -1,26 +1,18 @@
-import type { EventName, Events } from '../../src-main/contract/lab-contract.ts'
 import type { LabConnection } from '../../src-main/contract/rpc.ts'
 import type { TraceResult } from '../../src-main/domain/trace/journey.ts'
-
-export interface CommandEnd {
-  readonly code: number
-  readonly signal: string | null
-}
+import { type StreamEnd, StreamText } from './stream-text.ts'
 
 /** What a traced run tells while it goes on. */
 export interface RunListener {
   readonly started: () => void
   readonly output: (text: string) => void
-  readonly ended: (end: CommandEnd) => void
+  readonly ended: (end: StreamEnd) => void
 }
 
 /** A traced command, from its start until its result. */
 export class CommandRun {
   readonly #connection: LabConnection
   readonly #listener: RunListener
-  readonly #stops: (() => void)[] = []
-  /** Events may come before the answer that tells the stream's number. */
-  #early: (() => void)[] | undefined = []
   #stream: number | undefined
   readonly #ended: Promise<void>
   #end!: () => void
@@ -35,17 +27,12 @@ export class CommandRun {
 
   /** Rejects with what the lab refuses, or when it goes. */
   async trace(target: string, command: string): Promise<TraceResult> {
-    const decoder = new TextDecoder()
-    this.#hear('streams/data', ({ stream, data }) => {
-      if (stream !== this.#stream) return
-      const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0))
-      this.#listener.output(decoder.decode(bytes, { stream: true }))
-      void this.#connection.request('streams/ack', { stream, amount: bytes.length }).catch(() => undefined) // the stream has ended meanwhile
-    })
-    this.#hear('streams/exit', ({ stream, code, signal }) => {
-      if (stream !== this.#stream) return
-      this.#listener.ended({ code, signal })
-      this.#end()
+    const text = new StreamText(this.#connection, {
+      output: this.#listener.output,
+      ended: (end) => {
+        this.#listener.ended(end)
+        this.#end()
+      },
     })
     this.#connection.onClose(this.#end) // the request below then says why
     try {
@@ -56,13 +43,11 @@ export class CommandRun {
       })
       this.#stream = stream
       this.#listener.started()
-      const early = this.#early ?? []
-      this.#early = undefined
-      for (const work of early) work()
+      text.begin(stream)
       await this.#ended
       return await this.#connection.request('trace/stop', { trace })
     } finally {
-      for (const stop of this.#stops) stop()
+      text.leave()
     }
   }
 
@@ -74,14 +59,5 @@ export class CommandRun {
     } finally {
       this.#end()
     }
-  }
-
-  #hear<E extends EventName>(name: E, listener: (data: Events[E]) => void): void {
-    this.#stops.push(
-      this.#connection.on(name, (data) => {
-        if (this.#early) this.#early.push(() => listener(data))
-        else listener(data)
-      }),
-    )
   }
 }

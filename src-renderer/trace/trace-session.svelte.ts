@@ -6,11 +6,12 @@ import type { Prediction } from '../../src-main/domain/trace/predict-ways.ts'
 import { messageOf } from '../frame/message-of.ts'
 import type { LabState } from '../lab-state.svelte.ts'
 import { perLab } from '../per-lab.svelte.ts'
-import { type CommandEnd, CommandRun } from './command-run.ts'
+import { CommandRun } from './command-run.ts'
 import { compareWays } from './compare-ways.ts'
 import { dnatStep } from './hop-words.ts'
 import { journeyLanes } from './journey-lanes.ts'
 import { hopHeaders } from './packet-header.ts'
+import type { StreamEnd } from './stream-text.ts'
 
 export type TracePhase = 'idle' | 'starting' | 'running' | 'collecting' | 'done' | 'failed'
 
@@ -35,7 +36,7 @@ export class TraceSession {
   phase = $state<TracePhase>('idle')
   asked = $state.raw<Asked | undefined>()
   output = $state('')
-  end = $state.raw<CommandEnd | undefined>()
+  end = $state.raw<StreamEnd | undefined>()
   result = $state.raw<TraceResult | undefined>()
   /** Why there is no trace. */
   problem = $state<string | undefined>()

@@ -7,6 +7,8 @@ const MOST_PRESSES = 120
  * F6 leads out of a terminal, which takes Tab for itself.
  */
 export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
+  const main = page.locator('main')
+  await main.getByLabel(name).or(main.getByText(name)).first().waitFor()
   const isInMain = () => page.evaluate(() => document.activeElement?.closest('main') != null)
   for (let presses = 0; presses < 8 && !(await isInMain()); presses += 1) await page.keyboard.press('F6')
   const nameOf = () =>

@@ -214,7 +214,7 @@ describe.skipIf(whyNoWindow())('the Trace view', () => {
     await page.keyboard.press('Control+4')
     await command().fill('ping -i 0.2 172.18.0.4')
     await page.keyboard.press('Enter')
-    await page.getByLabel('Output').getByText('icmp_seq=2').waitFor()
+    await page.getByLabel('What the command printed').getByText('icmp_seq=2').waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
     const packets = page.getByRole('listbox', { name: 'Packets' }).getByRole('option')
     await packets.first().waitFor()

@@ -200,7 +200,7 @@ describe.skipIf(!isRoot && !inCi)('without a tool', () => {
 
 /** Covers a file in a mount namespace of the command's own: no program can run or load it there. */
 const covering = (path: string): string[] => [
-  ...['unshare', '--mount', 'sh', '-c', `mount --bind /dev/null '${path}' && exec "$@"`, 'sh'],
+  ...['unshare', '--mount', 'sh', '-c', `mount -n --bind /dev/null '${path}' && exec "$@"`, 'sh'],
 ]
 
 function findFile(folders: readonly string[], name: string): string | undefined {

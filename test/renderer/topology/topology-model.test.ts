@@ -94,12 +94,12 @@ test('each thing has its actions', () => {
   expect(labels({ kind: 'node', node: 'worker1' })).toEqual(['Terminal', 'Rules', 'Capture'])
   expect(labels({ kind: 'client' })).toEqual(['Terminal', 'Capture'])
   expect(topologyActions({ kind: 'link', id: 'node/worker1 veth0001' }, model)).toMatchObject([
-    { effect: { kind: 'terminal', target: 'node/worker1', command: 'tcpdump -ni veth0001' } },
+    { effect: { kind: 'capture', host: 'node/worker1', link: 'veth0001' } },
     { effect: { kind: 'terminal', target: 'node/worker1', command: 'bridge -d link show dev veth0001' } },
   ])
   // The switch is no host with a terminal: its cables are captured at the other end.
   expect(topologyActions({ kind: 'link', id: 'switch sw-node1' }, model)).toMatchObject([
-    { effect: { target: 'node/worker1', command: 'tcpdump -ni eth0' } },
+    { effect: { kind: 'capture', host: 'node/worker1', link: 'eth0' } },
   ])
   expect(topologyActions({ kind: 'link', id: 'switch switch0' }, model)).toEqual([])
 })

@@ -1,4 +1,5 @@
 import type { SilentRule } from '../../../contract/lab-contract.ts'
+import { nflogInstead } from '../../../domain/iptables/nflog-instead.ts'
 import { CommandFailure, EXIT } from '../exit-status.ts'
 import { withLab } from '../lab-client.ts'
 import { endOf, untilInterrupted } from '../until-interrupted.ts'
@@ -32,13 +33,10 @@ export async function log(word: string | undefined, options: LogOptions): Promis
   })
 }
 
-function describeSilent({ target, table, chain, number, text }: SilentRule): string {
-  const instead = text
-    .replace(/-j LOG\b/, '-j NFLOG')
-    .replace('--log-prefix', '--nflog-prefix')
-    .replace(/ --log-(level \S+|tcp-sequence|tcp-options|ip-options|uid|macdecode)/g, '')
+function describeSilent(rule: SilentRule): string {
+  const { target, table, chain, number } = rule
   return (
     `${target}: rule ${number} of ${chain} (${table}) has the target LOG, whose lines the kernel writes for the machine ` +
-    `alone; they come here with\n  iptables -t ${table} -R ${chain} ${number} ${instead}`
+    `alone; they come here with\n  ${nflogInstead(rule)}`
   )
 }

@@ -1,0 +1,22 @@
+import { on } from 'svelte/events'
+
+/** Nearer to the end than this is at the end. */
+const NEAR_PX = 8
+
+/** An attachment of what scrolls: it stays at its end while more comes, unless somebody has scrolled up. */
+export function followEnd(element: HTMLElement): () => void {
+  let isAtEnd = true
+  const toEnd = (): void => {
+    if (isAtEnd) element.scrollTop = element.scrollHeight
+  }
+  const stopListening = on(element, 'scroll', () => {
+    isAtEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - NEAR_PX
+  })
+  const observer = new MutationObserver(toEnd)
+  observer.observe(element, { childList: true, characterData: true, subtree: true })
+  toEnd()
+  return () => {
+    stopListening()
+    observer.disconnect()
+  }
+}
