@@ -7,9 +7,11 @@ export interface PaneSizes {
   readonly sidebar: number
   readonly inspector: number
   readonly dock: number
+  /** Under the trace. */
+  readonly beside: number
 }
 
-export const USUAL_SIZES: PaneSizes = { sidebar: 232, inspector: 292, dock: 236 }
+export const USUAL_SIZES: PaneSizes = { sidebar: 232, inspector: 292, dock: 236, beside: 190 }
 
 const isTheme = (value: unknown): value is ThemeChoice =>
   value === 'system' || value === 'dark' || value === 'light'
@@ -22,7 +24,12 @@ function rememberedSizes(): PaneSizes {
     const pixels = kept[pane]
     return typeof pixels === 'number' && Number.isFinite(pixels) ? pixels : USUAL_SIZES[pane]
   }
-  return { sidebar: size('sidebar'), inspector: size('inspector'), dock: size('dock') }
+  return {
+    sidebar: size('sidebar'),
+    inspector: size('inspector'),
+    dock: size('dock'),
+    beside: size('beside'),
+  }
 }
 
 /** What the frame itself remembers: theme, projector, panes, and which sheet lies over it. */

@@ -11,6 +11,10 @@ export function targetKind(target: TargetId): TargetKind {
 /** As the target is called on a tab: `client`, `worker1`, `web-7b59-bxcvs`. */
 export const targetName = (target: TargetId): string => target.slice(target.lastIndexOf('/') + 1)
 
+/** For narrow fields: pods of one Deployment differ in their last letters, which such a field would cut. */
+export const shortName = (name: string): string =>
+  name.length <= 14 ? name : `${name.slice(0, 6)}…${name.slice(-6)}`
+
 export const podTarget = (pod: { namespace: string; name: string }): TargetId =>
   `pod/${pod.namespace}/${pod.name}`
 

@@ -1,6 +1,6 @@
 import type { Selection } from '../lab-state.svelte.ts'
 import type { Box, CablePath, TopologyLayout } from './topology-layout.ts'
-import type { Cable } from './topology-model.ts'
+import type { Cable, TopologyModel } from './topology-model.ts'
 
 /** Something in the picture that can be picked. */
 export interface TopologyItem {
@@ -15,7 +15,7 @@ const PLUG_REACH = 7
 /** All that can be picked, by id: hosts by their target id, cables and bridges by their link id. */
 export function listItems(
   layout: TopologyLayout,
-  switchLink: string | undefined,
+  model: Pick<TopologyModel, 'switch' | 'client'>,
 ): ReadonlyMap<string, TopologyItem> {
   const items = new Map<string, TopologyItem>()
   const add = (id: string, box: Box, selection: Selection): void => {
@@ -25,7 +25,8 @@ export function listItems(
     if (cable && path) add(cable.id, plugBox(path), { kind: 'link', id: cable.id })
   }
   add('client', layout.client.box, { kind: 'client' })
-  if (switchLink !== undefined) add(switchLink, layout.switch, { kind: 'link', id: switchLink })
+  addCable(model.client.cable, layout.client.cable)
+  if (model.switch) add(model.switch.id, layout.switch, { kind: 'link', id: model.switch.id })
   for (const { node, box, bridge, cable, pods } of layout.nodes) {
     addCable(node.cable, cable)
     // The box holds all the rest; for the arrow keys it is its own title.

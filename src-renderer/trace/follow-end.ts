@@ -13,10 +13,13 @@ export function followEnd(element: HTMLElement): () => void {
     isAtEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - NEAR_PX
   })
   const observer = new MutationObserver(toEnd)
+  const sizes = new ResizeObserver(toEnd)
+  sizes.observe(element)
   observer.observe(element, { childList: true, characterData: true, subtree: true })
   toEnd()
   return () => {
     stopListening()
     observer.disconnect()
+    sizes.disconnect()
   }
 }

@@ -2,11 +2,28 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
+import type { Lab } from '../lab/chainwalk.ts'
 import { buildProgram } from './build-program.ts'
-import { launchWindow, whyNoWindow } from './launch-window.ts'
+import { type LabWindow, launchWindow, whyNoWindow } from './launch-window.ts'
 
-/** In the order of Ctrl+1, Ctrl+2 … */
-const VIEWS = ['path', 'topology', 'rules', 'trace', 'manifests'] as const
+interface Shot {
+  readonly view: string
+  /** Of Ctrl. */
+  readonly key: number
+  /** Brings the view to something that is worth a picture. */
+  readonly prepare?: (page: Page, lab: Lab) => Promise<void>
+}
+
+const SHOTS: readonly Shot[] = [
+  { view: 'path', key: 1 },
+  { view: 'topology', key: 2 },
+  { view: 'rules', key: 3 },
+  { view: 'trace', key: 4, prepare: showTrace },
+  { view: 'trace-connections', key: 4, prepare: (page) => openBeside(page, 'Connections') },
+  { view: 'trace-capture', key: 4, prepare: showCapture },
+  { view: 'trace-log', key: 4, prepare: showLog },
+  { view: 'manifests', key: 5 },
+]
 const SIZES = [
   { width: 1440, height: 900 },
   { width: 1280, height: 720 },
@@ -19,8 +36,9 @@ const TRAFFIC_MS = 2500
 const SETTLE_MS = 700
 
 export async function takeScreenshots(words: readonly string[]): Promise<void> {
-  const unknown = words.filter((word) => !VIEWS.some((view) => view === word))
-  if (unknown.length > 0) throw new Error(`no view is named ${unknown.join(', ')}: ${VIEWS.join(', ')}`)
+  const names = SHOTS.map(({ view }) => view)
+  const unknown = words.filter((word) => !names.includes(word))
+  if (unknown.length > 0) throw new Error(`no view is named ${unknown.join(', ')}: ${names.join(', ')}`)
   const why = whyNoWindow()
   if (why) throw new Error(`no window can be opened here: ${why}`)
   const shots = join(import.meta.dirname, 'shots')
@@ -31,8 +49,8 @@ export async function takeScreenshots(words: readonly string[]): Promise<void> {
     const window = await launchWindow({ demoTraffic: true })
     try {
       await sleep(TRAFFIC_MS)
-      for (const [at, view] of VIEWS.entries())
-        if (words.length === 0 || words.includes(view)) await takeView(window.page, view, at + 1, shots)
+      for (const shot of SHOTS)
+        if (words.length === 0 || words.includes(shot.view)) await takeShot(window, shot, shots)
       for (const problem of new Set(window.problems)) console.error(`problem: ${problem}`)
       if (window.problems.length > 0) process.exitCode = 1
     } finally {
@@ -43,9 +61,13 @@ export async function takeScreenshots(words: readonly string[]): Promise<void> {
   }
 }
 
-async function takeView(page: Page, view: string, key: number, shots: string): Promise<void> {
+async function takeShot(
+  { page, lab }: LabWindow,
+  { view, key, prepare }: Shot,
+  shots: string,
+): Promise<void> {
   await page.keyboard.press(`Control+${key}`)
-  if (view === 'trace') await showTrace(page)
+  await prepare?.(page, lab)
   for (const look of LOOKS) {
     await applyLook(page, look)
     for (const size of SIZES) {
@@ -62,6 +84,27 @@ async function takeView(page: Page, view: string, key: number, shots: string): P
 async function showTrace(page: Page): Promise<void> {
   await page.getByRole('textbox', { name: 'send' }).press('Enter')
   await page.getByRole('listbox', { name: /^Steps of packet/ }).press('d')
+}
+
+async function openBeside(page: Page, tab: string): Promise<void> {
+  if ((await page.getByRole('listbox', { name: /^Steps of packet/ }).count()) === 0) await showTrace(page)
+  const button = page.getByRole('group', { name: 'What to show' }).getByRole('button', { name: tab })
+  if ((await button.getAttribute('aria-expanded')) !== 'true') await button.click()
+}
+
+async function showCapture(page: Page): Promise<void> {
+  await openBeside(page, 'Capture')
+  const form = page.getByRole('form', { name: 'What to capture' })
+  await form.getByLabel('On').selectOption({ label: 'worker1' })
+  await form.getByRole('button', { name: 'Start' }).click()
+  await sleep(TRAFFIC_MS)
+}
+
+async function showLog(page: Page, lab: Lab): Promise<void> {
+  await openBeside(page, 'Log')
+  const rule = ['-p', 'tcp', '--syn', '-j', 'NFLOG', '--nflog-prefix', 'new: ']
+  await lab.exec(`node/worker1`, 'iptables', '-I', 'FORWARD', ...rule)
+  await sleep(TRAFFIC_MS)
 }
 
 /** By the window's own actions, as a person would. */

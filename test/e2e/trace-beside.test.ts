@@ -30,7 +30,8 @@ describe.skipIf(whyNoWindow())('what stands beside a trace', () => {
   })
 
   const panel = () => page.getByRole('region', { name: 'Beside the trace' })
-  const tab = (name: string) => panel().getByRole('button', { name: new RegExp(`^${name}`) })
+  const tab = (name: string) =>
+    panel().getByRole('group', { name: 'What to show' }).getByRole('button', { name })
   const curl = () => window.lab.exec('client', 'curl', '-sSm', '3', NODE_PORT)
 
   async function open(name: string): Promise<void> {
@@ -93,7 +94,7 @@ describe.skipIf(whyNoWindow())('what stands beside a trace', () => {
     await page.keyboard.press('Enter')
     await panel().getByText('Capturing on worker1 eth0').waitFor()
     const answer = await curl()
-    expect(answer.stdout).toContain('"pod"')
+    expect(answer.stdout).toContain('http-server-')
     const packets = panel().getByRole('log', { name: 'Captured packets' })
     await packets.getByText(/172\.18\.0\.254\.\d+ > 172\.18\.0\.3\.32054: Flags \[S\]/).waitFor()
     await tabTo(page, 'Stop')
@@ -117,23 +118,18 @@ describe.skipIf(whyNoWindow())('what stands beside a trace', () => {
     await page.keyboard.press('Enter')
     await panel()
       .getByRole('alert')
-      .getByText(/tcp prt 80/)
+      .getByText(/syntax error/)
       .waitFor()
     await panel().getByLabel('filter').fill('')
   })
 
   test('a link of the topology is captured from there', async () => {
     await page.keyboard.press('Control+2')
+    await page.getByRole('button', { name: /^cable between client eth0/ }).click()
     await page
-      .getByRole('button', { name: /client/ })
-      .first()
-      .waitFor()
-    await page
-      .getByRole('main')
-      .getByRole('button', { name: /^client/i })
+      .getByRole('button', { name: /^Capture .*\(tcpdump\)/ })
       .first()
       .click()
-    await page.getByRole('menuitem', { name: /Capture packets at the client’s eth0/ }).click()
     await panel().getByText('Capturing on client eth0').waitFor()
     await curl()
     await panel()
@@ -164,7 +160,7 @@ describe.skipIf(whyNoWindow())('what stands beside a trace', () => {
       '-j',
       'LOG',
       '--log-prefix',
-      'new: ',
+      'seen: ',
     )
     await panel()
       .getByText(/Rule 1 of FORWARD \(filter\) on worker1 has the target LOG/)
@@ -179,18 +175,18 @@ describe.skipIf(whyNoWindow())('what stands beside a trace', () => {
     await window.lab.exec('client', 'curl', '-sSm', '3', NODE_PORT)
     const lines = panel().getByRole('log', { name: 'Log lines' })
     await lines
-      .getByText(/worker1\s+new: .*IN=eth0 OUT=.*DPT=80 .*SYN/)
+      .getByText(/worker1\s+seen: .*IN=eth0 OUT=.*DPT=80 .*SYN/)
       .first()
       .waitFor()
     expect(await findSerious(page)).toEqual([])
     await panel().getByRole('button', { name: 'Clear' }).click()
-    expect(await lines.getByText(/new: /).count()).toBe(0)
+    expect(await lines.getByText(/seen: /).count()).toBe(0)
     await window.lab.exec(node, 'iptables', '-D', 'FORWARD', '1')
   })
 
   test('the output stands there, with the command’s end on its tab', async () => {
     await open('Output')
-    await panel().getByLabel('What the command printed').getByText('"pod"').waitFor()
+    await panel().getByLabel('What the command printed').getByText('http-server-').waitFor()
     expect(await tab('Output').textContent()).toContain('exit 0')
     await tab('Output').click()
     expect(await panel().getByLabel('What the command printed').count()).toBe(0)
