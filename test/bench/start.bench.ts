@@ -1,5 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bench, median, timed } from './measure.ts'
 import { CLUSTER_IP, HTTP_SERVER, labName, openLab, root, runProgram, SERVER } from './open-lab.ts'
 import { writeBareLab } from './plan-bare-lab.ts'
@@ -11,6 +12,8 @@ const url = `http://${CLUSTER_IP}/`
  * laptops do not spend, and a lab can spare only in the holder. So the commands are measured without it, too.
  */
 const { NODE_EXTRA_CA_CERTS: certificates, ...plainEnvironment } = process.env
+/** The kernel takes a lab's namespaces down when its processes have ended; a start beside that is not a cold one. */
+const SETTLE_MS = 400
 /** Every answer names the pod; both servers begin with this word. */
 const sign = 'pod '
 
@@ -25,15 +28,17 @@ export const start: Bench = {
       number[]
     >
     try {
+      const settled = <T>(work: () => Promise<T>): Promise<T> => sleep(SETTLE_MS).then(work)
       for (let round = 0; round < rounds; round += 1) {
-        const { upMs, totalMs } = await startByCommands(process.env)
+        const { upMs, totalMs } = await settled(() => startByCommands(process.env))
         times['up']?.push(upMs)
         times['commands']?.push(totalMs)
         if (certificates !== undefined)
-          times['plain']?.push((await startByCommands(plainEnvironment)).totalMs)
-        times['inProcess']?.push(await startInProcess(manifest))
+          times['plain']?.push((await settled(() => startByCommands(plainEnvironment))).totalMs)
+        times['inProcess']?.push(await settled(() => startInProcess(manifest)))
         const script = join(root, 'test/bench/bare-lab.sh')
-        times['bare']?.push((await runProgram(['bash', script, folder, url], sign)).answeredMs)
+        const bare = await settled(() => runProgram(['bash', script, folder, url], sign))
+        times['bare']?.push(bare.answeredMs)
         times['node']?.push((await runProgram([process.execPath, '-e', '0'])).answeredMs)
       }
     } finally {
