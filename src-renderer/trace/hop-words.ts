@@ -12,6 +12,11 @@ export interface HopWords {
 export function explainHop(hop: Hop): HopWords {
   if (hop.table === 'conntrack')
     return { parts: words`${capitalised(hop.text)}. No rule of the nat table is asked.`, comments: [] }
+  if (hop.isChainEnd)
+    return {
+      parts: words`No rule of ${part('chain', hop.chain)} decided: at its end the packet goes back to the chain that it came from.`,
+      comments: [],
+    }
   if (hop.text.startsWith('-P '))
     return {
       parts: words`No rule of ${part('chain', hop.chain)} decided: its policy is ${hop.verdict}.`,
@@ -23,14 +28,16 @@ export function explainHop(hop: Hop): HopWords {
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** `KUBE-SERVICES 1`; `FORWARD policy`. */
-export function hopPlace({ table, chain, rule, text }: Hop): string {
+/** `KUBE-SERVICES 1`; `FORWARD policy`; `KUBE-FORWARD end`. */
+export function hopPlace({ table, chain, rule, text, isChainEnd }: Hop): string {
   if (table === 'conntrack') return 'conntrack'
+  if (isChainEnd) return `${chain} end`
   return rule === null ? `${chain} ${text.startsWith('-P ') ? 'policy' : 'rule gone'}` : `${chain} ${rule}`
 }
 
 /** What it did, short: `→ KUBE-SVC-…`, `ACCEPT`, `MARK`. */
 export function hopVerdict(hop: Hop): string {
+  if (hop.isChainEnd) return hop.text.slice(hop.text.indexOf('back to'))
   if (hop.verdict !== 'JUMP' && hop.verdict !== 'GOTO') return hop.verdict
   return `→ ${targetOf(hop)?.name ?? hop.verdict.toLowerCase()}`
 }

@@ -11,13 +11,7 @@ import { optionOf, readRule } from '../../src-main/domain/iptables/rule-spec.ts'
 import type { TraceEvent } from '../../src-main/domain/trace/trace-event.ts'
 import type { WalkContext } from '../../src-main/domain/trace/walk-context.ts'
 import type { TcpFlag, WalkPacket } from '../../src-main/domain/trace/walk-packet.ts'
-import {
-  hopsOf,
-  type PolicyHop,
-  type RuleHop,
-  type Walk,
-  type WalkPath,
-} from '../../src-main/domain/trace/walk-path.ts'
+import { hopsOf, type Walk, type WalkPath } from '../../src-main/domain/trace/walk-path.ts'
 import { type WalkOptions, walkRuleset } from '../../src-main/domain/trace/walk-ruleset.ts'
 import { lastErrno, libcFunction } from '../../src-main/system/kernel/libc.ts'
 import {
@@ -411,6 +405,8 @@ function readHandles(nft: NetlinkSocket, ruleSet: RuleSet): Handles {
   return handles
 }
 
+const HOOKS: ReadonlySet<string> = new Set(['PREROUTING', 'INPUT', 'FORWARD', 'OUTPUT', 'POSTROUTING'])
+
 interface SeenHop {
   readonly at: string
   readonly header: string | undefined
@@ -418,7 +414,12 @@ interface SeenHop {
 
 function seenHops(events: readonly TraceEvent[], handles: Handles): SeenHop[] {
   return events.flatMap((event): SeenHop[] => {
-    if (event.family !== 2 || event.type === 'return') return []
+    if (event.family !== 2) return []
+    if (event.type === 'return')
+      // A built-in chain's end is its policy's.
+      return HOOKS.has(event.chain)
+        ? []
+        : [{ at: `${event.table} ${event.chain} end RETURN`, header: undefined }]
     const rule =
       event.type === 'policy' ? 'policy' : handles.get(`${event.table} ${event.chain}`)?.get(event.handle)
     const verdict =
@@ -454,14 +455,14 @@ const KNOWN_VERDICTS = new Set(['ACCEPT', 'DROP', 'QUEUE', 'JUMP', 'GOTO', 'RETU
 
 function walkedHops(path: WalkPath): { at: string; header: string }[] {
   return hopsOf(path)
-    .filter((hop): hop is RuleHop | PolicyHop => hop.kind !== 'translation')
+    .filter((hop) => hop.kind !== 'translation')
     .map((hop) => {
       const verdict =
         KERNEL_VERDICTS[hop.verdict] ?? (KNOWN_VERDICTS.has(hop.verdict) ? hop.verdict : 'CONTINUE')
       const { src, dst, sport, dport, in: input, out, mark } = hop.packet
       const links = hop.hook === 'POSTROUTING' ? out || '-' : `${input || '-'} ${out || '-'}`
       return {
-        at: `${hop.table} ${hop.chain} ${hop.rule ?? 'policy'} ${verdict}`,
+        at: `${hop.table} ${hop.chain} ${hop.rule ?? (hop.kind === 'end' ? 'end' : 'policy')} ${verdict}`,
         header: `${src} ${dst} ${sport} ${dport} ${links} ${mark.toString(16)}`,
       }
     })

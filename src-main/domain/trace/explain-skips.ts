@@ -59,7 +59,7 @@ function explainJourney(
     const node = of(hop.node)
     const table = node && tableNamed(node.ruleSet, hop.table)
     const rules = table && readyRules(table, hop.chain)
-    if (!node || !rules || (hop.rule === null && !hop.text.startsWith('-P '))) return hop
+    if (!node || !rules || (hop.rule === null && !hop.isChainEnd && !hop.text.startsWith('-P '))) return hop
     const from = places.get(hop.chain) ?? 0
     const to = hop.rule === null ? rules.length : hop.rule - 1
     places.set(hop.chain, to + 1)

@@ -2,6 +2,7 @@ import { optionOf, readRule } from '../iptables/rule-spec.ts'
 import type { Path, Segment } from './join-segments.ts'
 import type { Walk } from './join-walks.ts'
 import type { ConnectionState, Hop, HopPacket } from './journey.ts'
+import { OpenChains } from './open-chains.ts'
 import type { TraceEvent } from './trace-event.ts'
 
 /** A rule that a handle names. */
@@ -110,10 +111,14 @@ function walkHopsOf(walk: Walk, packet: HopPacket, facts: JourneyFacts): Hop[] {
     table: walk.table,
     ...(ctState ? { ctState } : {}),
   }
+  const open = new OpenChains(walk.hook)
   return walk.events.flatMap((event): Hop[] => {
+    // The ends of chains follow from what comes next, which all kernels tell alike.
     if (event.type === 'return') return []
+    const ended = open.follow(event).map((end): Hop => ({ ...place, ...end, packet }))
     if (event.type === 'policy')
       return [
+        ...ended,
         {
           ...place,
           chain: event.chain,
@@ -125,6 +130,7 @@ function walkHopsOf(walk: Walk, packet: HopPacket, facts: JourneyFacts): Hop[] {
       ]
     const rule = facts.ruleOf(walk.host, walk.table, event.chain, event.handle)
     return [
+      ...ended,
       {
         ...place,
         chain: event.chain,

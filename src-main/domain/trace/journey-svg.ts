@@ -65,7 +65,10 @@ function drawRow(row: Row, top: number): string {
   const { hop, place } = row
   const hue = HUES[hop.table] ?? INK
   const change = hop.becomes ? changesOf(hop.packet, hop.becomes).join(', ') : ''
-  const name = hop.table === 'conntrack' ? 'NAT as decided before' : `${hop.chain} ${hop.rule ?? 'policy'}`
+  const name =
+    hop.table === 'conntrack'
+      ? 'NAT as decided before'
+      : `${hop.chain} ${hop.rule ?? (hop.isChainEnd ? 'end' : 'policy')}`
   return [
     write(MARGIN + 8, top + BASELINE, place, hue),
     `<circle cx="${MARGIN + 190}" cy="${top + 10}" r="4" fill="${hue}"/>`,

@@ -48,9 +48,10 @@ function formatJourney(journey: Journey): string {
   return `${lines.join('\n')}\n`
 }
 
-function formatHop({ chain, rule, text, table }: Hop): string {
+function formatHop({ chain, rule, text, table, skippedCount = 0 }: Hop): string {
   if (table === 'conntrack') return text
-  return rule === null ? text : `${chain} ${rule}  ${text}`
+  const skipped = skippedCount === 0 ? '' : `  (after ${skippedCount} that did not match)`
+  return `${rule === null ? text : `${chain} ${rule}  ${text}`}${skipped}`
 }
 
 const ends = (address: string, port: number): string => (port === 0 ? address : `${address}:${port}`)

@@ -39,10 +39,12 @@ export interface Hop {
   /** `conntrack` for NAT that is done without asking the nat table again. */
   readonly table: string
   readonly chain: string
-  /** Counts from 1; null for a policy, for conntrack, and for a rule that has gone meanwhile. */
+  /** Counts from 1; null for a policy, for a chain's end, for conntrack, and for a rule that has gone meanwhile. */
   readonly rule: number | null
-  /** The rule after `-A CHAIN`; a policy as `-P FORWARD DROP`; conntrack's work in words. */
+  /** The rule after `-A CHAIN`; a policy as `-P FORWARD DROP`; conntrack's work and a chain's end in words. */
   readonly text: string
+  /** The end of a chain that somebody jumped to: no rule of it decided, and the packet goes back. */
+  readonly isChainEnd?: true
   /** The rule's target where it decides (ACCEPT, DROP, REJECT, DNAT, MASQUERADE …), else JUMP, GOTO, RETURN, CONTINUE. */
   readonly verdict: string
   readonly packet: HopPacket
@@ -55,6 +57,16 @@ export interface Hop {
   /** How many there were; more than `skipped` holds where that was cut. */
   readonly skippedCount?: number
 }
+
+/** How a chain's end reads as a hop; `caller` is the chain that the packet goes back to. */
+export const chainEnd = (chain: string, caller: string) =>
+  ({
+    chain,
+    rule: null,
+    text: `end of ${chain}, back to ${caller}`,
+    verdict: 'RETURN',
+    isChainEnd: true,
+  }) as const satisfies Partial<Hop>
 
 /** As `-m conntrack --ctstate` names them, in small letters. */
 export type ConnectionState = 'new' | 'established' | 'related' | 'invalid' | 'untracked'

@@ -1,7 +1,7 @@
 import type { Hook } from '../iptables/check-jumps.ts'
 import { isBuiltinTarget } from '../iptables/check-jumps.ts'
 import type { Table } from '../iptables/rule-set.ts'
-import type { HopPacket, Skip } from './journey.ts'
+import { chainEnd, type HopPacket, type Skip } from './journey.ts'
 import type { MatchEffect, Question } from './match-outcome.ts'
 import { matchRule, type ReadyRule, type RuleOutcome, readyRules } from './match-rule.ts'
 import { fraction, times, toChance } from './walk-chance.ts'
@@ -36,6 +36,10 @@ interface ChainResult {
 interface TablePlace {
   readonly hook: Hook
   readonly table: Table
+  /** 0 in the built-in chain. */
+  readonly depth: number
+  /** The chain that the packet goes back to at the end of this one. */
+  readonly caller: string
 }
 
 /** nf_tables follows so many jumps into one another; iptables-restore refuses more. */
@@ -82,8 +86,8 @@ export class ChainWalker {
   walkTable(start: WalkState, hook: Hook, table: Table): WalkState[] {
     const base = table.chains.find(({ name }) => name === hook)
     if (!base) return [start]
-    const place = { hook, table }
-    return this.#walkChain(start, place, hook, 0).map(({ state, verdict, skips }) => {
+    const place = { hook, table, depth: 0, caller: hook }
+    return this.#walkChain(start, place, hook).map(({ state, verdict, skips }) => {
       if (verdict !== 'return') return state
       const policy = base.policy ?? 'ACCEPT'
       const hopped = addStep(state, {
@@ -102,10 +106,10 @@ export class ChainWalker {
     })
   }
 
-  #walkChain(start: WalkState, place: TablePlace, chain: string, depth: number): ChainResult[] {
+  #walkChain(start: WalkState, place: TablePlace, chain: string): ChainResult[] {
     const rules = readyRules(place.table, chain)
     if (!rules) return [unknown(start, `table ${place.table.name} has no chain ${chain}`)]
-    if (depth > DEEPEST) return [unknown(start, `jumps lead more than ${DEEPEST} chains deep: a loop?`)]
+    if (place.depth > DEEPEST) return [unknown(start, `jumps lead more than ${DEEPEST} chains deep: a loop?`)]
     const results: ChainResult[] = []
     const work: Waiting[] = [{ state: start, from: 0, skips: undefined }]
     for (let waiting = work.pop(); waiting; waiting = work.pop()) {
@@ -123,7 +127,7 @@ export class ChainWalker {
       }
       const rule = rules[at]
       if (!rule || outcome?.kind !== 'match') {
-        results.push(this.#endOf(state, place, chain, depth, skips))
+        results.push(this.#endOf(state, place, chain, skips))
         continue
       }
       const { questions, effects } = outcome
@@ -137,15 +141,7 @@ export class ChainWalker {
         } else if (branch.why !== undefined) {
           work.push({ state: branch.state, from: at + 1, skips: append(skips, skipOf(rule, branch.why)) })
         } else {
-          const { finished, continuing } = this.#apply(
-            branch.state,
-            place,
-            chain,
-            depth,
-            rule,
-            skips,
-            effects,
-          )
+          const { finished, continuing } = this.#apply(branch.state, place, chain, rule, skips, effects)
           results.push(...finished)
           for (const next of continuing) work.push({ state: next, from: at + 1, skips: undefined })
         }
@@ -181,7 +177,6 @@ export class ChainWalker {
     before: WalkState,
     place: TablePlace,
     chain: string,
-    depth: number,
     rule: ReadyRule,
     skips: Chain<Skip> | undefined,
     matchEffects: readonly MatchEffect[],
@@ -211,8 +206,9 @@ export class ChainWalker {
     const isChain = target && place.table.chains.some(({ name }) => name === target.name)
     if (target && (isChain || !isBuiltinTarget(target.name))) {
       const entered = addStep(state, hop(target.goto ? 'GOTO' : 'JUMP'))
-      const ways = this.#walkChain(entered, place, target.name, depth + 1)
       // A chain entered by goto goes back past this one.
+      const inner = { ...place, depth: place.depth + 1, caller: target.goto ? place.caller : chain }
+      const ways = this.#walkChain(entered, inner, target.name)
       if (target.goto) return { finished: ways, continuing: [] }
       return {
         finished: ways.filter(({ verdict }) => verdict !== 'return'),
@@ -283,16 +279,15 @@ export class ChainWalker {
     })
   }
 
-  #endOf(
-    state: WalkState,
-    place: TablePlace,
-    chain: string,
-    depth: number,
-    skips: Chain<Skip> | undefined,
-  ): ChainResult {
+  #endOf(state: WalkState, place: TablePlace, chain: string, skips: Chain<Skip> | undefined): ChainResult {
     // The policy's hop tells what a built-in chain skipped.
-    if (depth === 0) return { state, verdict: 'return', skips }
-    const step = { kind: 'end', ...this.#at(place, chain, state), ...this.#skipping(skips) } as const
+    if (place.depth === 0) return { state, verdict: 'return', skips }
+    const step = {
+      kind: 'end',
+      ...this.#at(place, chain, state),
+      ...chainEnd(chain, place.caller),
+      ...this.#skipping(skips),
+    } as const
     return { state: addStep(state, step), verdict: 'return', skips: undefined }
   }
 

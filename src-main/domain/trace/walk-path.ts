@@ -1,4 +1,3 @@
-import type { Hook } from '../iptables/check-jumps.ts'
 import type { Hop, HopPacket } from './journey.ts'
 import type { Chance } from './walk-chance.ts'
 
@@ -53,14 +52,10 @@ export interface TranslationHop extends Hop {
   readonly rule: null
 }
 
-/** The end of a chain without a verdict: back to the caller. The kernel's trace does not show it. */
-export interface ChainEnd extends Skipping {
+/** The end of a chain without a verdict: back to the caller. */
+export interface ChainEnd extends HopWithSkips {
   readonly kind: 'end'
-  readonly node: string
-  readonly hook: Hook
-  readonly table: string
-  readonly chain: string
-  readonly packet: HopPacket
+  readonly rule: null
 }
 
 /** Between the hooks. */
@@ -122,6 +117,6 @@ export interface Fact {
 }
 
 /** The steps that a journey of this path has as hops. */
-export function hopsOf(path: Pick<WalkPath, 'steps'>): (RuleHop | PolicyHop | TranslationHop)[] {
-  return path.steps.filter((step) => step.kind !== 'end' && step.kind !== 'routing')
+export function hopsOf(path: Pick<WalkPath, 'steps'>): Exclude<WalkStep, RoutingStep>[] {
+  return path.steps.filter((step) => step.kind !== 'routing')
 }

@@ -90,7 +90,9 @@ const DECIDED: Record<string, string> = {
 
 /** A path as xtables-monitor prints it. */
 function monitorLines(path: WalkPath): string[] {
-  return hopsOf(path).map((hop) => {
+  // It does not print the ends of chains.
+  const shown = hopsOf(path).filter(({ kind }) => kind !== 'end')
+  return shown.map((hop) => {
     const place = `${hop.table}:${hop.chain}`
     if (hop.kind !== 'rule') return `${place} policy ${hop.verdict}`
     const verdict = DECIDED[hop.verdict] ?? (hop.verdict === 'JUMP' ? `JUMP:${hop.target}` : hop.verdict)

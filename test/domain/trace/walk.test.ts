@@ -336,6 +336,7 @@ describe('chains', () => {
     expect(hopsOf(path as WalkPath).map(({ chain, rule, verdict }) => [chain, rule, verdict])).toEqual([
       ['FORWARD', 1, 'JUMP'],
       ['A', 1, 'GOTO'],
+      ['B', null, 'RETURN'],
       ['FORWARD', 2, 'DROP'],
     ])
   })
