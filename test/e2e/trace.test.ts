@@ -24,6 +24,7 @@ function expectedWay(endpoint: string): string[] {
     'KUBE-NODEPORTS 1',
     `${EXT} 1`,
     'KUBE-MARK-MASQ 1',
+    'KUBE-MARK-MASQ end',
     `${EXT} 2`,
     `${SVC} ${rule}`,
     `${chain} 2`,
@@ -31,14 +32,17 @@ function expectedWay(endpoint: string): string[] {
   const on = (place: string, rules: readonly string[]): string[] => rules.map((each) => `${place} ${each}`)
   const onWorker1 = [
     ...on('worker1 PREROUTING nat', prerouting),
-    ...on('worker1 FORWARD filter', ['FORWARD 1', 'FORWARD 2', 'KUBE-FORWARD 2']),
+    ...on('worker1 FORWARD filter', ['FORWARD 1', 'KUBE-PROXY-FIREWALL end', 'FORWARD 2', 'KUBE-FORWARD 2']),
     ...on('worker1 POSTROUTING nat', ['POSTROUTING 1', 'KUBE-POSTROUTING 2', 'KUBE-POSTROUTING 3']),
   ]
   if (node === 'worker1') return onWorker1
-  const forward = ['FORWARD 1', 'FORWARD 2', 'FORWARD 3', 'FORWARD 4', 'FORWARD policy']
+  const forward = [
+    ...['FORWARD 1', 'KUBE-PROXY-FIREWALL end', 'FORWARD 2', 'KUBE-FORWARD end'],
+    ...['FORWARD 3', 'KUBE-SERVICES end', 'FORWARD 4', 'KUBE-EXTERNAL-SERVICES end', 'FORWARD policy'],
+  ]
   return [
     ...onWorker1,
-    ...on('worker2 PREROUTING nat', ['PREROUTING 1', 'PREROUTING policy']),
+    ...on('worker2 PREROUTING nat', ['PREROUTING 1', 'KUBE-SERVICES end', 'PREROUTING policy']),
     ...on('worker2 FORWARD filter', forward),
     ...on('worker2 POSTROUTING nat', ['POSTROUTING 1', 'KUBE-POSTROUTING 1', 'POSTROUTING policy']),
   ]
@@ -97,8 +101,9 @@ describe.skipIf(whyNoWindow())('the Trace view', () => {
     return result
   }
 
-  const placeOf = ({ node, hook, table, chain, rule }: Hop): string =>
-    `${node} ${hook} ${table} ${chain} ${rule ?? 'policy'}`
+  const ruleOf = ({ chain, rule, isChainEnd }: Hop): string =>
+    `${chain} ${rule ?? (isChainEnd ? 'end' : 'policy')}`
+  const placeOf = (hop: Hop): string => `${hop.node} ${hop.hook} ${hop.table} ${ruleOf(hop)}`
 
   test('steps through a NodePort request with the keyboard; header, rule and Path agree at each step', async () => {
     const { journeys } = await trace('curl -sSm 3 http://172.18.0.3:32054/')
@@ -110,7 +115,7 @@ describe.skipIf(whyNoWindow())('the Trace view', () => {
     await atSteps()
 
     for (const [at, hop] of first.hops.entries()) {
-      const rule = `${hop.chain} ${hop.rule ?? 'policy'}`
+      const rule = ruleOf(hop)
       const name = await step().getAttribute('aria-label')
       expect(name).toContain(`Step ${at + 1}: ${hop.node}, ${hop.hook} ${hop.table}, ${rule}`)
       // Beside it: the rule, and the header as the kernel told it.
@@ -120,7 +125,8 @@ describe.skipIf(whyNoWindow())('the Trace view', () => {
       expect(await field('destination').textContent()).toContain(`${dst}:${dport}`)
       if (hop.verdict === 'DNAT')
         expect(await field('destination').textContent()).toMatch(/172\.18\.0\.3:32054 → +10\.244\.\d\.\d:80/)
-      if (hop.chain === 'KUBE-MARK-MASQ') expect(await field('mark').textContent()).toMatch(/0x0 → +0x4000/)
+      if (hop.verdict === 'MARK' && hop.chain === 'KUBE-MARK-MASQ')
+        expect(await field('mark').textContent()).toMatch(/0x0 → +0x4000/)
       if (hop.verdict === 'MASQUERADE')
         expect(await field('source').textContent()).toMatch(/172\.18\.0\.254:\d+ → /)
 
@@ -130,7 +136,7 @@ describe.skipIf(whyNoWindow())('the Trace view', () => {
       await cell.waitFor()
       expect(await page.locator('.map [aria-pressed="true"]').count()).toBe(1)
       expect(await page.getByRole('region', { name: `Packet path of ${hop.node}` }).count()).toBe(1)
-      if (hop.table === 'nat' && hop.chain.startsWith('KUBE-')) {
+      if (hop.table === 'nat' && hop.rule !== null && hop.chain.startsWith('KUBE-')) {
         const row = page.locator('.row.selected [role=button]')
         await row.waitFor()
         expect(await row.getAttribute('aria-label')).toContain(`Rule ${hop.rule} of ${hop.chain}:`)

@@ -33,6 +33,6 @@ export const noMasquerade = (node: string) =>
 export const masquerade = (node: string) =>
   `${node} POSTROUTING nat: POSTROUTING 1, KUBE-POSTROUTING 2 MARK, KUBE-POSTROUTING 3 MASQUERADE`
 export const outputNew = (node: string) =>
-  `${node} OUTPUT filter: OUTPUT 1, KUBE-PROXY-FIREWALL end, OUTPUT 2, KUBE-SERVICES end, ` +
-  `OUTPUT 3, KUBE-FIREWALL end, OUTPUT policy ACCEPT`
+  `${node} OUTPUT filter: OUTPUT 1, KUBE-FIREWALL end, OUTPUT 2, KUBE-PROXY-FIREWALL end, ` +
+  `OUTPUT 3, KUBE-SERVICES end, OUTPUT policy ACCEPT`
 export const passesOn = (node: string) => [natMiss(node), forwardNew(node), noMasquerade(node)]

@@ -51,7 +51,7 @@ describe.each(places)('ways of Services, as $as with $attachment links', ({ as, 
     expect(traced.finding).toBeUndefined()
     expect(syn.verdict).toBe('delivered')
     expect(pathOf(syn)).toEqual([
-      `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 2, ${FW} 1, ${EXT} 1, KUBE-MARK-MASQ 1 MARK, ${EXT} 2, ${SVC} 2, ${SEP} 2 DNAT`,
+      `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 2, ${FW} 1, ${EXT} 1, KUBE-MARK-MASQ 1 MARK, KUBE-MARK-MASQ end, ${EXT} 2, ${SVC} 2, ${SEP} 2 DNAT`,
       forwardMarked('worker1'),
       masquerade('worker1'),
       ...passesOn('worker2'),
@@ -63,7 +63,7 @@ describe.each(places)('ways of Services, as $as with $attachment links', ({ as, 
     const syn = firstOf(traced)
     expect(syn.verdict).toBe('dropped')
     expect(pathOf(syn)).toEqual([
-      `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 4, ${SHUT} 2 CONTINUE, PREROUTING policy ACCEPT`,
+      `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 4, ${SHUT} 2 CONTINUE, ${SHUT} end, KUBE-SERVICES end, PREROUTING policy ACCEPT`,
       'worker1 FORWARD filter: FORWARD 1, KUBE-PROXY-FIREWALL 2 DROP',
     ])
     expect(traced.finding?.sentence).toContain('rule 2 of KUBE-PROXY-FIREWALL (table filter) on worker1')
@@ -105,7 +105,7 @@ describe.each(places)('ways of Services, as $as with $attachment links', ({ as, 
       const traced = await curl('pod/a', '10.96.1.3')
       expect(pathOf(firstOf(traced)).slice(-2)).toEqual([
         passesOn('worker2')[0],
-        'worker2 FORWARD filter: FORWARD 1, FORWARD 2, FORWARD 3, FORWARD 4, FORWARD policy DROP',
+        forwardNew('worker2').replace('policy ACCEPT', 'policy DROP'),
       ])
       expect(traced.finding?.kind).toBe('dropped-by-policy')
       expect(traced.finding?.sentence).toContain('chain FORWARD (table filter) on worker2')

@@ -16,6 +16,8 @@ import {
 
 interface Traced extends TraceResult {
   readonly exitCode: number
+  /** Of the command, its standard output among it. */
+  readonly printed: string
 }
 
 const NODES = ['control-plane', 'worker1', 'worker2']
@@ -32,6 +34,8 @@ const DNS_C = 'KUBE-SEP-C5IMO54GMJZLEHVT'
 const EXT_LOCAL = 'KUBE-EXT-7CIFVUWFBKGFOTDJ'
 const LOCAL = 'KUBE-SVL-7CIFVUWFBKGFOTDJ'
 const LOCAL_C = 'KUBE-SEP-34XS65RPTCU66DF4'
+
+const CURL = ['curl', '-sS', '-o', '/dev/null', '--max-time', '2']
 
 const users: readonly LabUser[] = ['root', 'learner']
 
@@ -50,12 +54,11 @@ describe.each(users)('the trace of a command, as %s', (as) => {
   const trace = async (target: string, ...argv: string[]): Promise<Traced> => {
     const { stdout, stderr } = await lab.run('trace', '-o', 'json', target, '--', ...argv)
     if (stdout === '') throw new Error(`the trace said nothing:\n${stderr}`)
-    const traced = JSON.parse(stdout) as Traced
+    const traced: Traced = { ...(JSON.parse(stdout) as Traced), printed: stderr }
     expect(traced.gaps).toEqual([])
     return traced
   }
-  const curl = (target: string, address: string) =>
-    trace(target, 'curl', '-sS', '-o', '/dev/null', '--max-time', '2', `http://${address}/`)
+  const curl = (target: string, address: string) => trace(target, ...CURL, `http://${address}/`)
 
   /** The first packet; every other journey must be of the same connection. */
   const first = ({ journeys }: Traced): Journey => {
@@ -77,8 +80,8 @@ describe.each(users)('the trace of a command, as %s', (as) => {
     return first(traced)
   }
 
-  test.skipIf(skip)('pod to ClusterIP on another node; later packets and replies skip nat', async () => {
-    const traced = await curl('pod/a', '10.96.1.3')
+  /** All packets of a request from pod a through the Service of pod c, on another node. */
+  const expectWaysToC = (traced: Traced): void => {
     expect(pathOf(answered(traced))).toEqual([
       `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 9, ${TO_C} 2, ${C} 2 DNAT`,
       forwardNew('worker1'),
@@ -91,6 +94,11 @@ describe.each(users)('the trace of a command, as %s', (as) => {
           ? ['worker1 PREROUTING conntrack: NAT', forwardKnown('worker1'), forwardKnown('worker2')]
           : [forwardKnown('worker2'), forwardKnown('worker1'), 'worker1 POSTROUTING conntrack: NAT'],
       )
+  }
+
+  test.skipIf(skip)('pod to ClusterIP on another node; later packets and replies skip nat', async () => {
+    const traced = await curl('pod/a', '10.96.1.3')
+    expectWaysToC(traced)
     const dnat = traced.journeys[0]?.hops.find(({ verdict }) => verdict === 'DNAT')
     expect(dnat?.packet).toMatchObject({ src: '10.244.1.10', dst: '10.96.1.3', dport: 80, in: 'cni0' })
     expect(dnat?.becomes).toMatchObject({ src: '10.244.1.10', dst: '10.244.2.10', dport: 80 })
@@ -105,6 +113,13 @@ describe.each(users)('the trace of a command, as %s', (as) => {
     ])
     expect(at(C, 2)?.skipped?.map(({ rule, why }) => [rule, why])).toEqual([
       [1, 'source is 10.244.1.10, the rule wants 10.244.2.10'],
+    ])
+    const end = hops.find(({ isChainEnd, chain }) => isChainEnd && chain === 'KUBE-FORWARD')
+    expect(end).toMatchObject({ text: 'end of KUBE-FORWARD, back to FORWARD', skippedCount: 3 })
+    expect(end?.skipped?.map(({ why }) => why)).toEqual([
+      'connection state is NEW, the rule wants INVALID',
+      'the mark is 0x0, the rule wants 0x4000 in the bits 0x4000',
+      'connection state is NEW, the rule wants RELATED or ESTABLISHED',
     ])
     const told = hops.flatMap(({ skipped = [] }) => skipped.map(({ why }) => why))
     for (const why of told) expect(why).not.toContain('does not tell')
@@ -124,7 +139,7 @@ describe.each(users)('the trace of a command, as %s', (as) => {
   test.skipIf(skip)('pod to itself through its ClusterIP: masqueraded', async () => {
     const traced = await curl('pod/a', '10.96.1.1')
     expect(pathOf(answered(traced))).toEqual([
-      `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 5, ${TO_A} 2, ${A} 1, KUBE-MARK-MASQ 1 MARK, ${A} 2 DNAT`,
+      `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 5, ${TO_A} 2, ${A} 1, KUBE-MARK-MASQ 1 MARK, KUBE-MARK-MASQ end, ${A} 2 DNAT`,
       forwardMarked('worker1'),
       masquerade('worker1'),
     ])
@@ -139,7 +154,7 @@ describe.each(users)('the trace of a command, as %s', (as) => {
   test.skipIf(skip)('node to ClusterIP', async () => {
     const traced = await curl('node/worker1', '10.96.1.3')
     expect(pathOf(answered(traced))).toEqual([
-      `worker1 OUTPUT nat: OUTPUT 1, KUBE-SERVICES 9, ${TO_C} 1, KUBE-MARK-MASQ 1 MARK, ${TO_C} 2, ${C} 2 DNAT`,
+      `worker1 OUTPUT nat: OUTPUT 1, KUBE-SERVICES 9, ${TO_C} 1, KUBE-MARK-MASQ 1 MARK, KUBE-MARK-MASQ end, ${TO_C} 2, ${C} 2 DNAT`,
       outputNew('worker1'),
       masquerade('worker1'),
       ...passesOn('worker2'),
@@ -148,14 +163,14 @@ describe.each(users)('the trace of a command, as %s', (as) => {
       expect(pathOf(reply)).toEqual([
         forwardKnown('worker2'),
         'worker1 PREROUTING conntrack: NAT',
-        'worker1 INPUT filter: INPUT 1, INPUT 3, INPUT policy ACCEPT',
+        'worker1 INPUT filter: INPUT 1, KUBE-FIREWALL end, INPUT 3, KUBE-NODEPORTS end, INPUT policy ACCEPT',
         'worker1 INPUT conntrack: NAT',
       ])
   })
 
   test.skipIf(skip)('client to NodePort, policy Cluster, on a node without and with the pod', async () => {
     const nat = (node: string) =>
-      `${node} PREROUTING nat: PREROUTING 1, KUBE-SERVICES 12, KUBE-NODEPORTS 4, ${EXT_C} 1, KUBE-MARK-MASQ 1 MARK, ${EXT_C} 2, ${TO_C} 2, ${C} 2 DNAT`
+      `${node} PREROUTING nat: PREROUTING 1, KUBE-SERVICES 12, KUBE-NODEPORTS 4, ${EXT_C} 1, KUBE-MARK-MASQ 1 MARK, KUBE-MARK-MASQ end, ${EXT_C} 2, ${TO_C} 2, ${C} 2 DNAT`
     expect(pathOf(answered(await curl('client', '172.18.0.3:30080')))).toEqual([
       nat('worker1'),
       forwardMarked('worker1'),
@@ -182,8 +197,8 @@ describe.each(users)('the trace of a command, as %s', (as) => {
     expect(silent.journeys.map(({ kind }) => kind)).toEqual(['first', 'retransmission'])
     for (const journey of silent.journeys) {
       expect(pathOf(journey)).toEqual([
-        'worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 12, KUBE-NODEPORTS 2, PREROUTING policy ACCEPT',
-        'worker1 INPUT filter: INPUT 1, INPUT 2, INPUT 3, INPUT 4, KUBE-EXTERNAL-SERVICES 3 DROP',
+        `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 12, KUBE-NODEPORTS 2, ${EXT_LOCAL} end, KUBE-NODEPORTS end, KUBE-SERVICES end, PREROUTING policy ACCEPT`,
+        'worker1 INPUT filter: INPUT 1, KUBE-FIREWALL end, INPUT 2, KUBE-PROXY-FIREWALL end, INPUT 3, KUBE-NODEPORTS end, INPUT 4, KUBE-EXTERNAL-SERVICES 3 DROP',
       ])
       expect(journey.verdict).toBe('dropped')
       expect(journey.reason).toContain('KUBE-EXTERNAL-SERVICES')
@@ -216,7 +231,7 @@ describe.each(users)('the trace of a command, as %s', (as) => {
     expect(traced.finding?.sentence).toContain('rule 1 of KUBE-SERVICES (table filter) on worker1')
     expect(syn && pathOf(syn)).toEqual([
       natMiss('worker1'),
-      'worker1 FORWARD filter: FORWARD 1, FORWARD 2, FORWARD 3, KUBE-SERVICES 1 REJECT',
+      'worker1 FORWARD filter: FORWARD 1, KUBE-PROXY-FIREWALL end, FORWARD 2, KUBE-FORWARD end, FORWARD 3, KUBE-SERVICES 1 REJECT',
     ])
     expect(syn?.verdict).toBe('rejected')
     expect(syn?.reason).toContain('icmp-port-unreachable')
@@ -242,7 +257,7 @@ describe.each(users)('the trace of a command, as %s', (as) => {
       const syn = first(traced)
       expect(pathOf(syn)).toEqual([
         `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 6, ${TO_B} 2, ${B} 2 DNAT`,
-        'worker1 FORWARD filter: FORWARD 1, FORWARD 2, FORWARD 3, FORWARD 4, FORWARD policy DROP',
+        forwardNew('worker1').replace('policy ACCEPT', 'policy DROP'),
       ])
       expect(syn.verdict).toBe('dropped')
       expect(syn.reason).toBe('the policy DROP of filter FORWARD on worker1 dropped it')
@@ -284,10 +299,14 @@ describe.each(users)('the trace of a command, as %s', (as) => {
     const others = ['pod/b', 'pod/c', 'pod/web', 'pod/a'].map((target) => lab.start(target, 'sh', '-c', loop))
     try {
       for (let round = 0; round < 5; round += 1) {
-        const traced = await curl('pod/a', '10.96.1.3')
-        expect(pathOf(answered(traced))).toHaveLength(6)
-        for (const { hops } of traced.journeys)
-          for (const { packet } of hops) expect([packet.src, packet.dst]).toContain('10.244.1.10')
+        const traced = await trace('pod/a', ...CURL, '-w', ' from port %{local_port} ', 'http://10.96.1.3/')
+        expectWaysToC(traced)
+        const ends = traced.journeys.flatMap(({ hops }) =>
+          hops.flatMap(({ packet: { src, sport, dst, dport } }) => [`${src}:${sport}`, `${dst}:${dport}`]),
+        )
+        const [, port] = /from port (\d+)/.exec(traced.printed) ?? []
+        const own = `10.244.1.10:${port}`
+        expect(new Set(ends)).toEqual(new Set([own, '10.96.1.3:80', '10.244.2.10:80']))
       }
     } finally {
       await Promise.all(others.map((other) => other.stop()))
@@ -385,8 +404,8 @@ test.skipIf(whyNoLab() !== undefined)('with iptables-legacy: one sentence, and t
     for (const [at, way] of ways.entries()) {
       const chosen = way.hops.find(({ verdict }) => verdict === 'DNAT')?.chain ?? ''
       expect(pathOf(way).slice(0, 3)).toEqual([
-        `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 3, KUBE-NODEPORTS 1, ${EXT} 1, KUBE-MARK-MASQ 1 MARK, ${EXT} 2, ${SVC} ${at + 2}, ${chosen} 2 DNAT`,
-        'worker1 FORWARD filter: FORWARD 1, FORWARD 2, KUBE-FORWARD 2 ACCEPT',
+        `worker1 PREROUTING nat: PREROUTING 1, KUBE-SERVICES 3, KUBE-NODEPORTS 1, ${EXT} 1, KUBE-MARK-MASQ 1 MARK, KUBE-MARK-MASQ end, ${EXT} 2, ${SVC} ${at + 2}, ${chosen} 2 DNAT`,
+        forwardMarked('worker1'),
         'worker1 POSTROUTING nat: POSTROUTING 1, KUBE-POSTROUTING 2 MARK, KUBE-POSTROUTING 3 MASQUERADE',
       ])
     }

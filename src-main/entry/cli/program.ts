@@ -148,8 +148,9 @@ Ends with the command's exit status. What the command prints goes where it would
 than text its standard output goes to standard error, so that standard output holds the result alone. svg draws the
 packet that failed, else the first. json:
   {command, exitCode, journeys: [{id, connection, protocol, direction, kind, summary, verdict, reason, hops:
-    [{node, hook, table, chain, rule, text, verdict, packet: {src, dst, sport, dport, in, out, mark}, becomes?,
-    skipped?: [{rule, text, why}], skippedCount?}]}], gaps, finding?: {kind, sentence, proof, remedy?, at?}}
+    [{node, hook, table, chain, rule, text, isChainEnd?, verdict, packet: {src, dst, sport, dport, in, out, mark},
+    becomes?, skipped?: [{rule, text, why}], skippedCount?}]}], gaps,
+  finding?: {kind, sentence, proof, remedy?, at?}}
 verdict of a journey: delivered, dropped, rejected, refused (nothing listens), no-route, lost.`,
   )
   .action(async (target, command, options) =>
