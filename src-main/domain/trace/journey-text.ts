@@ -50,8 +50,8 @@ function formatJourney(journey: Journey): string {
 
 function formatHop({ chain, rule, text, table, skippedCount = 0 }: Hop): string {
   if (table === 'conntrack') return text
-  const skipped = skippedCount === 0 ? '' : `  (after ${skippedCount} that did not match)`
-  return `${rule === null ? text : `${chain} ${rule}  ${text}`}${skipped}`
+  const skipped = skippedCount === 0 ? '' : ` (after ${skippedCount} that did not match)`
+  return rule === null ? `${text}${skipped}` : `${chain} ${rule}${skipped}  ${text}`
 }
 
 const ends = (address: string, port: number): string => (port === 0 ? address : `${address}:${port}`)
