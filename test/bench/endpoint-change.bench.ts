@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type EndpointChange, IN_NAMESPACE } from './change-one-endpoint.ts'
 import { type Bench, type Measure, median } from './measure.ts'
@@ -30,8 +30,8 @@ async function measure(
   const folder = temporaryFolder()
   try {
     // The checkout may be closed to others.
+    cpSync(import.meta.dirname, folder, { recursive: true })
     const program = join(folder, 'run.js')
-    copyFileSync(import.meta.filename, program)
     writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
     chmodSync(folder, 0o755)
     const { stdout } = await runProgram([

@@ -18,7 +18,7 @@ await build({
     ssr: join(import.meta.dirname, 'run.ts'),
     outDir: join(root, 'out/bench'),
     emptyOutDir: true,
-    rollupOptions: { output: { entryFileNames: 'run.js' } },
+    rollupOptions: { output: { entryFileNames: 'run.js', chunkFileNames: '[name].js' } },
   },
   ssr: { noExternal: ['yaml', 'ipaddr.js'] },
 })

@@ -12,8 +12,12 @@ import { ruleGeneration } from './rule-generation.bench.ts'
 import { sampling } from './sampling.bench.ts'
 import { start } from './start.bench.ts'
 import { trace } from './trace.bench.ts'
-import { tracePicture } from './trace-picture.bench.ts'
-import { windowBench } from './window.bench.ts'
+
+/** A bench in a browser: this program runs alone, too, where no browser's driver can be loaded. */
+const inBrowser = (name: string, load: () => Promise<Bench>): Bench => ({
+  name,
+  run: async (options) => (await load()).run(options),
+})
 
 /** By the word that chooses each. */
 const benches: Readonly<Record<string, Bench>> = {
@@ -26,8 +30,11 @@ const benches: Readonly<Record<string, Bench>> = {
   sampling,
   'packet-to-sample': packetToSample,
   trace,
-  'trace-picture': tracePicture,
-  window: windowBench,
+  'trace-picture': inBrowser(
+    'a traced command’s end to its picture',
+    async () => (await import('./trace-picture.bench.ts')).tracePicture,
+  ),
+  window: inBrowser('the window', async () => (await import('./window.bench.ts')).windowBench),
   kill,
 }
 
