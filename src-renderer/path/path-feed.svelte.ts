@@ -1,9 +1,8 @@
-import type { HookCell, TargetRules } from '../../src-main/contract/lab-contract.ts'
+import type { HookCell } from '../../src-main/contract/lab-contract.ts'
 import type { LabConnection } from '../../src-main/contract/rpc.ts'
-import { parseSave } from '../../src-main/domain/iptables/parse-save.ts'
 import { messageOf } from '../frame/message-of.ts'
 import { subscribe } from '../subscribe.ts'
-import { ChainIndex } from './chain-index.ts'
+import { ChainEngine } from './chain-engine.ts'
 import { LiveCounts } from './live-counts.svelte.ts'
 import { cellId } from './netfilter-map.ts'
 
@@ -17,7 +16,9 @@ export class PathFeed {
   readonly rows = new LiveCounts()
   /** Rules in each cell's chain, by cell id; undefined until the first sample. */
   ruleCounts = $state.raw<ReadonlyMap<string, number> | undefined>()
-  index = $state.raw<ChainIndex | undefined>()
+  readonly chains = new ChainEngine()
+  /** Counts up with each set of rules that `chains` has read; 0 while it has none of this node. */
+  rulesRead = $state(0)
   /** Why there are no rules or no numbers. */
   problem = $state<string | undefined>()
   /** Counts the nodes that were shown: an answer about another one is dropped. */
@@ -30,7 +31,7 @@ export class PathFeed {
     this.cells.clear()
     this.rows.clear()
     this.ruleCounts = undefined
-    this.index = undefined
+    this.rulesRead = 0
     this.problem = undefined
     this.#shown += 1
   }
@@ -90,20 +91,14 @@ export class PathFeed {
     const shown = this.#shown
     try {
       const rules = await connection.request('rules/read', { target })
-      if (shown === this.#shown) this.#takeRules(rules)
+      if (shown !== this.#shown) return
+      const problem = await this.chains.read(rules)
+      if (shown !== this.#shown) return
+      this.problem = problem
+      if (problem === undefined) this.rulesRead += 1
     } catch (error) {
       if (shown === this.#shown) this.problem = messageOf(error)
     }
-  }
-
-  #takeRules(rules: TargetRules): void {
-    const { ruleSet, problems } = parseSave(rules.text)
-    if (!ruleSet) {
-      this.problem = problems[0]?.message
-      return
-    }
-    this.index = new ChainIndex(ruleSet, rules)
-    this.problem = undefined
   }
 
   #takeCells(cells: readonly HookCell[]): void {
