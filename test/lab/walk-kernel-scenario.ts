@@ -27,10 +27,12 @@ import {
   socket,
   socketTypes,
 } from '../../src-main/system/kernel/socket.ts'
+import { addAddress } from '../../src-main/system/netlink/address-messages.ts'
 import { walkMessages } from '../../src-main/system/netlink/codec.ts'
+import { addVethPair, setLink } from '../../src-main/system/netlink/link-messages.ts'
 import { getTableRuleCounters } from '../../src-main/system/netlink/nf-tables-messages.ts'
 import { nfnetlinkGroups } from '../../src-main/system/netlink/nfnetlink.ts'
-import { addAddress, addRoute, addVethPair, setLink } from '../../src-main/system/netlink/route-messages.ts'
+import { addRoute } from '../../src-main/system/netlink/route-messages.ts'
 import { type NetlinkSocket, openNetlinkSocket } from '../../src-main/system/netlink/socket.ts'
 import { decodeTraceEvent } from '../../src-main/system/trace-monitor/decode-trace.ts'
 import { type Random, randomFrom } from './walk-random-rules.ts'

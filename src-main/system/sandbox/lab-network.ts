@@ -18,19 +18,17 @@ import {
   inNamespaces,
   type NamespaceFd,
 } from '../kernel/namespace.ts'
+import { addAddress } from '../netlink/address-messages.ts'
 import type { NetlinkRequest } from '../netlink/codec.ts'
 import {
-  addAddress,
   addBridge,
-  addRoute,
   addVethPair,
   deleteLink,
-  deleteRoute,
   getLinks,
-  replaceRoute,
   setHairpin,
   setLink,
-} from '../netlink/route-messages.ts'
+} from '../netlink/link-messages.ts'
+import { addRoute, deleteRoute, replaceRoute } from '../netlink/route-messages.ts'
 import { type NetlinkSocket, openNetlinkSocket } from '../netlink/socket.ts'
 import { LAB_FILES, mountSysfs } from './enter-sandbox.ts'
 import { type CableEnds, type LinkPlace, readLinkCounters, readLinks } from './read-links.ts'

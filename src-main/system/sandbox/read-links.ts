@@ -1,6 +1,7 @@
 import type { LinkCounters, LinkInfo } from '../../contract/lab-contract.ts'
 import type { HostId } from '../../domain/topology/plan-network.ts'
-import { getAddresses, getLinkStatistics, getLinks, type Link } from '../netlink/route-messages.ts'
+import { getAddresses } from '../netlink/address-messages.ts'
+import { getLinkStatistics, getLinks, type Link } from '../netlink/link-messages.ts'
 import type { NetlinkSocket } from '../netlink/socket.ts'
 
 /** A namespace whose links are read. */

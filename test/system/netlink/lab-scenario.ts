@@ -30,12 +30,27 @@ import {
   socket,
   socketTypes,
 } from '../../../src-main/system/kernel/socket.ts'
+import { addAddress, deleteAddress, getAddresses } from '../../../src-main/system/netlink/address-messages.ts'
 import {
   type ConnectionEvent,
   deleteConnection,
   getConnections,
   watchConnections,
 } from '../../../src-main/system/netlink/conntrack-messages.ts'
+import {
+  addBridge,
+  addVethPair,
+  deleteLink,
+  getLinkStatistics,
+  getLinks,
+  setHairpin,
+  setLink,
+} from '../../../src-main/system/netlink/link-messages.ts'
+import {
+  deleteNeighbour,
+  getNeighbours,
+  setNeighbour,
+} from '../../../src-main/system/netlink/neighbour-messages.ts'
 import {
   getChains,
   getRuleCounters,
@@ -47,23 +62,10 @@ import {
 } from '../../../src-main/system/netlink/nf-tables-messages.ts'
 import { nfnetlinkGroups } from '../../../src-main/system/netlink/nfnetlink.ts'
 import {
-  addAddress,
-  addBridge,
   addRoute,
-  addVethPair,
-  deleteAddress,
-  deleteLink,
-  deleteNeighbour,
   deleteRoute,
-  getAddresses,
-  getLinkStatistics,
-  getLinks,
-  getNeighbours,
   getRoutes,
   replaceRoute,
-  setHairpin,
-  setLink,
-  setNeighbour,
 } from '../../../src-main/system/netlink/route-messages.ts'
 import { type NetlinkSocket, openNetlinkSocket } from '../../../src-main/system/netlink/socket.ts'
 import { watchNetlink } from '../../../src-main/system/netlink/watch.ts'

@@ -17,8 +17,9 @@ import {
   writeBody,
   writeMessage,
 } from '../../../src-main/system/netlink/codec.ts'
+import { addBridge, setLink } from '../../../src-main/system/netlink/link-messages.ts'
 import { nfnetlinkGroups, subsystem } from '../../../src-main/system/netlink/nfnetlink.ts'
-import { addBridge, addRoute, setLink } from '../../../src-main/system/netlink/route-messages.ts'
+import { addRoute } from '../../../src-main/system/netlink/route-messages.ts'
 import { type NetlinkSocket, openNetlinkSocket } from '../../../src-main/system/netlink/socket.ts'
 import { watchNetlink } from '../../../src-main/system/netlink/watch.ts'
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { decodeAddress } from '../../../src-main/system/netlink/address-messages.ts'
 import {
   headerLength,
   type MessageView,
@@ -11,17 +12,14 @@ import {
   decodeConnection,
   decodeConnectionEvent,
 } from '../../../src-main/system/netlink/conntrack-messages.ts'
+import { decodeLink } from '../../../src-main/system/netlink/link-messages.ts'
+import { decodeNeighbour } from '../../../src-main/system/netlink/neighbour-messages.ts'
 import {
   decodeChain,
   decodeRuleCounters,
   decodeRuleSetEvent,
 } from '../../../src-main/system/netlink/nf-tables-messages.ts'
-import {
-  decodeAddress,
-  decodeLink,
-  decodeNeighbour,
-  decodeRoute,
-} from '../../../src-main/system/netlink/route-messages.ts'
+import { decodeRoute } from '../../../src-main/system/netlink/route-messages.ts'
 import { decodeAnswer } from '../../../src-main/system/netlink/socket.ts'
 
 type Decode = (buffer: Buffer, message: MessageView) => unknown
