@@ -1,7 +1,7 @@
 import { ownValue } from '../own-value.ts'
-import { setEntry } from './explain-matches.ts'
 import { OptionReader, unknownWords } from './explain-options.ts'
 import { type ExplanationPart, joined, part, series, words } from './explain-parts.ts'
+import { setEntry } from './explain-state-matches.ts'
 import {
   addressRange,
   bitWords,
