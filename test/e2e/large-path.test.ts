@@ -40,8 +40,8 @@ describe.skipIf(whyNoWindow())('a node with many Services', () => {
       page.getByRole('button', {
         name: new RegExp(`^Rule \\d+ of KUBE-SERVICES: .*KUBE-SVC-.*, ${packets}$`),
       })
-    await dispatch('0 packets').waitFor()
-    expect(await dispatch('0 packets').count()).toBe(1)
+    // The worker's answer comes a little later than the letters.
+    await expect.poll(() => dispatch('0 packets').count(), { timeout: 15_000 }).toBe(1)
     const { stdout } = await lab.run('get', 'svc', 'many-149', '-o', 'json')
     const { spec } = JSON.parse(stdout) as { spec: { clusterIP: string } }
     const { code } = await lab.exec('deployment/http-server', 'curl', '-s', `http://${spec.clusterIP}/`)
