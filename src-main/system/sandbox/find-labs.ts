@@ -34,15 +34,32 @@ function* runningLabs(uid: number): Generator<RunningLab> {
   for (const entry of readdirSync('/proc').reverse()) {
     if (!/^\d+$/.test(entry)) continue
     try {
-      const words = readFileSync(`/proc/${entry}/cmdline`, 'latin1').split('\0')
-      const mark = words.indexOf(HOLDER_MARK)
-      if (mark !== 2 || basename(words[1] ?? '') !== 'holder.cjs') continue
+      const name = heldLab(entry)
+      // A command that the holder starts looks like the holder until it runs.
+      if (name === undefined || heldLab(parentOf(entry)) !== undefined) continue
       if (statSync(`/proc/${entry}`).uid !== uid) continue
-      yield { name: words[mark + 1] ?? '', pid: Number(entry) }
+      yield { name, pid: Number(entry) }
     } catch (error) {
       if (!isGone(error)) throw error // processes end while we look
     }
   }
+}
+
+/** The name of the lab that this process holds, by its words; undefined of a process that has gone, too. */
+function heldLab(pid: string): string | undefined {
+  try {
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')
+    return words[2] === HOLDER_MARK && basename(words[1] ?? '') === 'holder.cjs' ? words[3] : undefined
+  } catch (error) {
+    if (!isGone(error)) throw error
+    return undefined
+  }
+}
+
+// PID (COMMAND) STATE PARENT …, where the command may hold brackets and blanks
+function parentOf(pid: string): string {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? ''
 }
 
 const isGone = (error: unknown): boolean =>
