@@ -138,8 +138,8 @@ export function decodeTraceEvent(
         break
     }
   })
-  // Some kernels say `rule` of a chain's end, too, but name none.
-  if (type === 'rule' && handle === 0) type = 'return'
+  // Some kernels say `rule` of a chain's end, too, others `return` of a rule that says RETURN; only a rule has a handle.
+  if (type === 'rule' || type === 'return') type = handle === 0 ? 'return' : 'rule'
   if (type === undefined || table === '' || chain === '')
     throw new NetlinkDecodeError('a trace event names no table, chain or type')
   if (network) header = decodeHeader(buffer, network, transport)

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SeenEvent } from '../../../src-main/domain/trace/join-walks.ts'
 import type { JourneyFacts } from '../../../src-main/domain/trace/journey-hops.ts'
-import { headerLength, walkMessages } from '../../../src-main/system/netlink/codec.ts'
+import { headerLength, walkAttributes, walkMessages } from '../../../src-main/system/netlink/codec.ts'
+import { nfnetlinkHeaderLength } from '../../../src-main/system/netlink/nfnetlink.ts'
 import { decodeTraceEvent } from '../../../src-main/system/trace-monitor/decode-trace.ts'
 
 interface Capture {
@@ -25,10 +26,12 @@ export function decode(message: Buffer) {
 }
 
 /** The recorded events by host, numbered host after host. */
-export function loadEvents(name: string): Map<string, SeenEvent[]> {
+export const loadEvents = (name: string): Map<string, SeenEvent[]> => eventsOf(loadMessages(name))
+
+export function eventsOf(recorded: ReadonlyMap<string, readonly Buffer[]>): Map<string, SeenEvent[]> {
   let order = 0
   return new Map(
-    [...loadMessages(name)].map(([host, messages]) => [
+    [...recorded].map(([host, messages]) => [
       host,
       messages.flatMap((message): SeenEvent[] => {
         order += 1
@@ -37,6 +40,19 @@ export function loadEvents(name: string): Map<string, SeenEvent[]> {
       }),
     ]),
   )
+}
+
+const NFTA_TRACE_TYPE = 4
+const NFT_TRACETYPE_RETURN = 2
+
+/** The message as kernels tell it that say `return` of a rule that says RETURN, not only of a chain's end. */
+export function asReturn(message: Buffer): Buffer {
+  if (decode(message)?.verdict !== 'RETURN') return message
+  const copy = Buffer.from(message)
+  walkAttributes(copy, headerLength + nfnetlinkHeaderLength, copy.length, (attribute, from) => {
+    if (attribute === NFTA_TRACE_TYPE) copy.writeUInt32BE(NFT_TRACETYPE_RETURN, from)
+  })
+  return copy
 }
 
 export { headerLength }

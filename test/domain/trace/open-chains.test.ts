@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { joinJourneys } from '../../../src-main/domain/trace/join-journeys.ts'
 import { OpenChains } from '../../../src-main/domain/trace/open-chains.ts'
 import type { TraceEvent } from '../../../src-main/domain/trace/trace-event.ts'
-import { facts, loadEvents } from './load-capture.ts'
+import { asReturn, eventsOf, facts, loadEvents, loadMessages } from './load-capture.ts'
 
 type Step = Pick<TraceEvent, 'type' | 'chain' | 'verdict'>
 
@@ -76,4 +76,19 @@ test('in a recorded trace these are the ends that the kernel told of', () => {
     .flatMap(({ event }) => (event.type === 'return' && event.chain.startsWith('KUBE-') ? [event.chain] : []))
   expect(told.length).toBeGreaterThan(5)
   expect(shown.sort()).toEqual(told.sort())
+})
+
+test('a rule that says RETURN stays a rule on kernels that call it a return', () => {
+  const recorded = loadMessages('trace-cluster-ip')
+  const told = new Map([...recorded].map(([host, messages]) => [host, messages.map(asReturn)]))
+  expect(told).not.toEqual(recorded)
+  const { journeys } = joinJourneys(eventsOf(told), facts)
+  const returns = journeys.flatMap(({ hops }) =>
+    hops.filter(({ chain, verdict }) => chain === 'KUBE-POSTROUTING' && verdict === 'RETURN'),
+  )
+  expect(returns.map(({ rule, isChainEnd }) => [rule !== null, isChainEnd])).toEqual([
+    [true, undefined],
+    [true, undefined],
+  ])
+  expect(journeys).toEqual(joinJourneys(eventsOf(recorded), facts).journeys)
 })
