@@ -17,6 +17,9 @@ export interface SkipFacts {
 /** Of a chain of thousands, so many rules are told; all are counted. */
 const MAX_TOLD = 50
 
+/** Behind these no more rules of the chain are asked; a built-in chain's policy decides all the same. */
+const LEAVING: ReadonlySet<string> = new Set(['RETURN', 'GOTO'])
+
 const NOT_TOLD = 'the trace does not tell: the payload, a list or the past decides'
 
 /**
@@ -54,7 +57,10 @@ function explainJourney(
   return journey.hops.map((hop) => {
     if (hop.node !== before?.node || hop.hook !== before.hook || hop.table !== before.table)
       places = new Map()
-    else if (before.rule !== null) places.delete(readRule(before).target?.name ?? '') // entered anew
+    else {
+      if (before.rule !== null) places.delete(readRule(before).target?.name ?? '') // entered anew
+      if (LEAVING.has(before.verdict)) places.set(before.chain, Number.POSITIVE_INFINITY)
+    }
     before = hop
     const node = of(hop.node)
     const table = node && tableNamed(node.ruleSet, hop.table)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseSave } from '../../../src-main/domain/iptables/parse-save.ts'
 import { explainSkips } from '../../../src-main/domain/trace/explain-skips.ts'
-import type { Hop, HopPacket, Journey } from '../../../src-main/domain/trace/journey.ts'
+import { chainEnd, type Hop, type HopPacket, type Journey } from '../../../src-main/domain/trace/journey.ts'
 
 const SAVE = `*filter
 :INPUT ACCEPT [0:0]
@@ -128,4 +128,123 @@ test('what conntrack said of the packet goes before what its place in the connec
 
 test('hops of hosts without rules stay as they are', () => {
   expect(explainSkips([journey], () => undefined)).toEqual([journey])
+})
+
+/** A rule set's filter table with these rules, and the journey through it. */
+function explainedIn(rules: readonly string[], hops: readonly Hop[]): readonly unknown[] {
+  const save = `*filter\n:INPUT ACCEPT [0:0]\n:FORWARD ACCEPT [0:0]\n:OUTPUT ACCEPT [0:0]\n:GUARD - [0:0]\n:LAST - [0:0]\n${rules.join('\n')}\nCOMMIT\n`
+  const read = parseSave(save).ruleSet
+  if (!read) throw new Error('the rules cannot be read')
+  const [explained] = explainSkips([{ ...journey, hops }], () => ({ ruleSet: read, localAddresses: [] }))
+  return (explained?.hops ?? []).map(({ chain, rule, skipped = [] }) => [
+    `${chain} ${rule ?? 'end'}`,
+    skipped.map((skip) => skip.rule),
+  ])
+}
+const filter = (chain: string, rule: number | null, text: string, verdict: string): Hop =>
+  hop('FORWARD', 'filter', chain, rule, text, verdict)
+const end = (chain: string, caller: string): Hop => ({
+  ...filter(chain, null, '', ''),
+  ...chainEnd(chain, caller),
+})
+const policy = filter('FORWARD', null, '-P FORWARD ACCEPT', 'ACCEPT')
+
+test('a chain’s end tells all rules since the last that matched, each time that the chain is entered', () => {
+  expect(
+    explainedIn(
+      [
+        '-A FORWARD -j GUARD',
+        '-A FORWARD -j GUARD',
+        '-A GUARD -p udp -j DROP',
+        '-A GUARD -j MARK --set-xmark 0x1/0x1',
+        '-A GUARD -p icmp -j DROP',
+        '-A GUARD -d 10.9.9.9/32 -j DROP',
+      ],
+      [
+        filter('FORWARD', 1, '-j GUARD', 'JUMP'),
+        filter('GUARD', 2, '-j MARK --set-xmark 0x1/0x1', 'MARK'),
+        end('GUARD', 'FORWARD'),
+        filter('FORWARD', 2, '-j GUARD', 'JUMP'),
+        filter('GUARD', 2, '-j MARK --set-xmark 0x1/0x1', 'MARK'),
+        end('GUARD', 'FORWARD'),
+        policy,
+      ],
+    ),
+  ).toEqual([
+    ['FORWARD 1', []],
+    ['GUARD 2', [1]],
+    ['GUARD end', [3, 4]],
+    ['FORWARD 2', []],
+    ['GUARD 2', [1]],
+    ['GUARD end', [3, 4]],
+    ['FORWARD end', []],
+  ])
+})
+
+test('an empty chain’s end tells none', () => {
+  expect(
+    explainedIn(
+      ['-A FORWARD -j GUARD', '-A FORWARD -p udp -j DROP'],
+      [filter('FORWARD', 1, '-j GUARD', 'JUMP'), end('GUARD', 'FORWARD'), policy],
+    ),
+  ).toEqual([
+    ['FORWARD 1', []],
+    ['GUARD end', []],
+    ['FORWARD end', [2]],
+  ])
+})
+
+test('rules behind a RETURN or a goto were never asked', () => {
+  expect(
+    explainedIn(
+      ['-A FORWARD -p udp -j DROP', '-A FORWARD -p tcp -j RETURN', '-A FORWARD -p icmp -j DROP'],
+      [filter('FORWARD', 2, '-p tcp -j RETURN', 'RETURN'), policy],
+    ),
+  ).toEqual([
+    ['FORWARD 2', [1]],
+    ['FORWARD end', []],
+  ])
+  expect(
+    explainedIn(
+      ['-A FORWARD -g GUARD', '-A FORWARD -p icmp -j DROP', '-A GUARD -p udp -j DROP'],
+      [filter('FORWARD', 1, '-g GUARD', 'GOTO'), end('GUARD', 'FORWARD'), policy],
+    ),
+  ).toEqual([
+    ['FORWARD 1', []],
+    ['GUARD end', [1]],
+    ['FORWARD end', []],
+  ])
+})
+
+test('a chain left by RETURN or by goto is asked from its first rule when it is entered anew', () => {
+  expect(
+    explainedIn(
+      [
+        '-A FORWARD -j GUARD',
+        '-A FORWARD -j GUARD',
+        '-A GUARD -p udp -j DROP',
+        '-A GUARD -g LAST',
+        '-A GUARD -p icmp -j DROP',
+        '-A LAST -p udp -j DROP',
+        '-A LAST -j RETURN',
+      ],
+      [
+        filter('FORWARD', 1, '-j GUARD', 'JUMP'),
+        filter('GUARD', 2, '-g LAST', 'GOTO'),
+        filter('LAST', 2, '-j RETURN', 'RETURN'),
+        filter('FORWARD', 2, '-j GUARD', 'JUMP'),
+        filter('GUARD', 2, '-g LAST', 'GOTO'),
+        filter('LAST', 2, '-j RETURN', 'RETURN'),
+        policy,
+      ],
+    ),
+  ).toEqual([
+    ['FORWARD 1', []],
+    ['GUARD 2', [1]],
+    ['LAST 2', [1]],
+    ['FORWARD 2', []],
+    ['GUARD 2', [1]],
+    ['LAST 2', [1]],
+    ['FORWARD end', []],
+  ])
 })
