@@ -50,8 +50,9 @@ function formatJourney(journey: Journey): string {
 
 function formatHop({ chain, rule, text, table, skippedCount = 0 }: Hop): string {
   if (table === 'conntrack') return text
+  if (rule === null) return skippedCount === 0 ? text : `${text} (${skippedCount} did not match)`
   const skipped = skippedCount === 0 ? '' : ` (after ${skippedCount} that did not match)`
-  return rule === null ? `${text}${skipped}` : `${chain} ${rule}${skipped}  ${text}`
+  return `${chain} ${rule}${skipped}  ${text}`
 }
 
 const ends = (address: string, port: number): string => (port === 0 ? address : `${address}:${port}`)

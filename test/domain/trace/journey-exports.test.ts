@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Hop, HopPacket, Journey } from '../../../src-main/domain/trace/journey.ts'
+import { chainEnd, type Hop, type HopPacket, type Journey } from '../../../src-main/domain/trace/journey.ts'
 import { formatJourneysMarkdown } from '../../../src-main/domain/trace/journey-markdown.ts'
 import { formatJourneySvg } from '../../../src-main/domain/trace/journey-svg.ts'
 
@@ -73,4 +73,28 @@ test('SVG: well-formed, with each step, its change, and no text taken for markup
   expect(svg).toContain('delivered: it reached pod &lt;b&gt;')
   const opened = svg.match(/<text /g)?.length
   expect(svg.match(/<\/text>/g)?.length).toBe(opened)
+})
+
+test('a chain’s end is told from a policy and from a rule that says RETURN', () => {
+  const at = { node: 'w1', hook: 'FORWARD', table: 'filter', packet }
+  const ended: Journey = {
+    ...journey,
+    hops: [
+      { ...at, chain: 'KUBE-FORWARD', rule: 2, text: '-j RETURN', verdict: 'RETURN' },
+      { ...at, ...chainEnd('KUBE-FORWARD', 'FORWARD') },
+      { ...at, chain: 'FORWARD', rule: null, text: '-P FORWARD ACCEPT', verdict: 'ACCEPT' },
+    ],
+  }
+  expect(formatJourneysMarkdown([ended]).split('\n').slice(6, 9)).toEqual([
+    '| 1 | w1 | FORWARD | filter | `KUBE-FORWARD` | 2 | RETURN: `-j RETURN` |',
+    '| 2 | w1 | FORWARD | filter | `KUBE-FORWARD` |  | RETURN: `end of KUBE-FORWARD, back to FORWARD` |',
+    '| 3 | w1 | FORWARD | filter | `FORWARD` |  | ACCEPT: `-P FORWARD ACCEPT` |',
+  ])
+  const names = [...formatJourneySvg(ended).matchAll(/>(KUBE-FORWARD \w+|FORWARD \w+)<\/text>/g)]
+  expect(names.map(([, name]) => name)).toEqual([
+    'FORWARD filter',
+    'KUBE-FORWARD 2',
+    'KUBE-FORWARD end',
+    'FORWARD policy',
+  ])
 })

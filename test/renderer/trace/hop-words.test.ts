@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { formatExplanation } from '../../../src-main/domain/iptables/explain-parts.ts'
+import { chainEnd } from '../../../src-main/domain/trace/journey.ts'
 import {
   dnatStep,
   endWords,
@@ -28,6 +29,17 @@ describe('a hop in words', () => {
     expect(formatExplanation(explainHop(at(14)).parts)).toBe(
       'No rule of FORWARD decided: its policy is ACCEPT.',
     )
+  })
+
+  it('is the end of a chain where no rule of it decided', () => {
+    const hop = { ...at(14), ...chainEnd('KUBE-FORWARD', 'FORWARD') }
+    expect(hopPlace(hop)).toBe('KUBE-FORWARD end')
+    expect(hopVerdict(hop)).toBe('back to FORWARD')
+    expect(formatExplanation(explainHop(hop).parts)).toBe(
+      'No rule of KUBE-FORWARD decided: at its end the packet goes back to the chain that it came from.',
+    )
+    const rule = { ...at(2), chain: 'KUBE-FORWARD', rule: 1, text: '-j RETURN', verdict: 'RETURN' }
+    expect([hopPlace(rule), hopVerdict(rule)]).toEqual(['KUBE-FORWARD 1', 'RETURN'])
   })
 
   it('is conntrack where the nat table is not asked', () => {
