@@ -8,6 +8,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseSave } from '../../src-main/domain/iptables/parse-save.ts'
 import type { RuleSet } from '../../src-main/domain/iptables/rule-set.ts'
 import { optionOf, readRule } from '../../src-main/domain/iptables/rule-spec.ts'
+import { OpenChains } from '../../src-main/domain/trace/open-chains.ts'
 import type { TraceEvent } from '../../src-main/domain/trace/trace-event.ts'
 import type { WalkContext } from '../../src-main/domain/trace/walk-context.ts'
 import type { TcpFlag, WalkPacket } from '../../src-main/domain/trace/walk-packet.ts'
@@ -54,6 +55,10 @@ export interface WalkReport {
   readonly packets: number
   readonly hops: number
   readonly branching: number
+  /** Of chains that somebody jumped to, by the kernel's word; so many of them had no rule. */
+  readonly chainEnds: number
+  readonly emptyChainEnds: number
+  readonly gotos: number
   readonly ends: Record<string, number>
   readonly sets: number
   /** At most 20; `wrong` counts all. */
@@ -435,6 +440,31 @@ function seenHops(events: readonly TraceEvent[], handles: Handles): SeenHop[] {
   })
 }
 
+interface ChainEnds {
+  /** By the kernel's own word for it. */
+  readonly told: readonly string[]
+  /** As journeys take them from what comes next. */
+  readonly derived: readonly string[]
+  readonly gotos: number
+}
+
+/** The chains that the packet left at their end; a built-in chain's end is its policy's. */
+function chainEnds(events: readonly TraceEvent[]): ChainEnds {
+  const told: string[] = []
+  const derived: string[] = []
+  let gotos = 0
+  let open: OpenChains | undefined
+  for (const event of events) {
+    if (event.family !== 2) continue
+    if (event.packet) open = new OpenChains(event.chain)
+    if (typeof event.verdict !== 'string' && 'goto' in event.verdict) gotos++
+    if (event.type !== 'return')
+      derived.push(...(open?.follow(event) ?? []).map(({ chain }) => `${event.table} ${chain}`))
+    else if (!HOOKS.has(event.chain)) told.push(`${event.table} ${event.chain}`)
+  }
+  return { told, derived, gotos }
+}
+
 function headerText({ packet }: TraceEvent, chain: string): string {
   if (!packet) return ''
   const { header, inLink, outLink, mark } = packet
@@ -540,9 +570,18 @@ class Comparison {
     for (let quiet = 0; quiet < 3; quiet = drain(trace, events) ? 0 : quiet + 1) sleep(2)
     const grouped = groupEvents(events)
     return sent.flatMap((one) => {
-      const path = this.#judge(one, seenHops(grouped.get(one.id) ?? [], this.#handles))
+      const seen = grouped.get(one.id) ?? []
+      this.#judgeEnds(one, chainEnds(seen))
+      const path = this.#judge(one, seenHops(seen, this.#handles))
       return path ? [{ one, path }] : []
     })
+  }
+
+  #judgeEnds(one: Sent, { told, derived, gotos }: ChainEnds): void {
+    totals.chainEnds += told.length
+    totals.emptyChainEnds += told.filter((chain) => !this.#handles.get(chain)?.size).length
+    totals.gotos += gotos
+    if (told.join() !== derived.join()) this.#tell(one, { problem: 'ends of chains', kernel: told, derived })
   }
 
   #judge(one: Sent, seen: readonly SeenHop[]): WalkPath | undefined {
@@ -689,7 +728,7 @@ function compareLater(comparison: Comparison, judged: readonly Judged[]): void {
   comparison.sendAndJudge(known.filter(({ one }) => one.packet.protocol === 'udp').map(again('established')))
 }
 
-const totals = { packets: 0, hops: 0, branching: 0, wrong: 0 }
+const totals = { packets: 0, hops: 0, branching: 0, chainEnds: 0, emptyChainEnds: 0, gotos: 0, wrong: 0 }
 const ends: Record<string, number> = {}
 const wrong: unknown[] = []
 let lastId = 0

@@ -106,6 +106,9 @@ test('walk and kernel agree on every hop of thousands of random packets', { time
   expect(report.sets).toBeGreaterThan(30)
   expect(report.packets).toBeGreaterThan(3000)
   expect(report.branching).toBeGreaterThan(300)
+  expect(report.chainEnds).toBeGreaterThan(3000)
+  expect(report.emptyChainEnds).toBeGreaterThan(50)
+  expect(report.gotos).toBeGreaterThan(50)
   // Nothing but a packet with another TTL, and an answer of conntrack's, could match these.
   expect(report.unmatched['foreign']).toEqual([
     'raw EARLY 2',
