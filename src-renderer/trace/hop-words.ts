@@ -1,7 +1,7 @@
 import { type ExplanationPart, part, words } from '../../src-main/domain/iptables/explain-parts.ts'
 import { explainRule } from '../../src-main/domain/iptables/explain-rule.ts'
 import { targetOf } from '../../src-main/domain/iptables/rule-spec.ts'
-import type { Hop, HopPacket, Journey } from '../../src-main/domain/trace/journey.ts'
+import { type Hop, type HopPacket, isPolicy, type Journey } from '../../src-main/domain/trace/journey.ts'
 
 /** What a hop is, in words, and the rule's comments. */
 export interface HopWords {
@@ -17,7 +17,7 @@ export function explainHop(hop: Hop): HopWords {
       parts: words`No rule of ${part('chain', hop.chain)} decided: at its end the packet goes back to the chain that it came from.`,
       comments: [],
     }
-  if (hop.text.startsWith('-P '))
+  if (isPolicy(hop))
     return {
       parts: words`No rule of ${part('chain', hop.chain)} decided: its policy is ${hop.verdict}.`,
       comments: [],
@@ -29,10 +29,11 @@ export function explainHop(hop: Hop): HopWords {
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** `KUBE-SERVICES 1`; `FORWARD policy`; `KUBE-FORWARD end`. */
-export function hopPlace({ table, chain, rule, text, isChainEnd }: Hop): string {
+export function hopPlace(hop: Hop): string {
+  const { table, chain, rule, isChainEnd } = hop
   if (table === 'conntrack') return 'conntrack'
   if (isChainEnd) return `${chain} end`
-  return rule === null ? `${chain} ${text.startsWith('-P ') ? 'policy' : 'rule gone'}` : `${chain} ${rule}`
+  return rule === null ? `${chain} ${isPolicy(hop) ? 'policy' : 'rule gone'}` : `${chain} ${rule}`
 }
 
 /** What it did, short: `→ KUBE-SVC-…`, `ACCEPT`, `MARK`. */

@@ -2,7 +2,7 @@ import type { Hook } from '../iptables/check-jumps.ts'
 import type { RuleSet } from '../iptables/rule-set.ts'
 import { tableNamed } from '../iptables/rule-set.ts'
 import { readRule } from '../iptables/rule-spec.ts'
-import type { Hop, Journey, Skip } from './journey.ts'
+import { type Hop, isPolicy, type Journey, type Skip } from './journey.ts'
 import { matchRule, type ReadyRule, readyRules } from './match-rule.ts'
 import { NodeFacts } from './walk-context.ts'
 import { type LivePacket, startPacket, type TcpFlag } from './walk-packet.ts'
@@ -65,7 +65,7 @@ function explainJourney(
     const node = of(hop.node)
     const table = node && tableNamed(node.ruleSet, hop.table)
     const rules = table && readyRules(table, hop.chain)
-    if (!node || !rules || (hop.rule === null && !hop.isChainEnd && !hop.text.startsWith('-P '))) return hop
+    if (!node || !rules || (hop.rule === null && !hop.isChainEnd && !isPolicy(hop))) return hop
     const from = places.get(hop.chain) ?? 0
     const to = hop.rule === null ? rules.length : hop.rule - 1
     places.set(hop.chain, to + 1)

@@ -1,4 +1,4 @@
-import type { Finding, Hop, Journey } from './journey.ts'
+import { type Finding, type Hop, isPolicy, type Journey } from './journey.ts'
 
 /** What the packets themselves do not tell. Asked only where one of them failed. */
 export interface CulpritFacts {
@@ -86,6 +86,11 @@ function explain(
 }
 
 function explainStop({ node, table, chain, rule, text, verdict }: Hop): Explanation {
+  if (rule === null && !isPolicy({ text }))
+    return {
+      kind: 'dropped-by-rule',
+      sentence: `A rule of ${chain} (table ${table}) on ${node} that has gone meanwhile dropped the packet.`,
+    }
   if (rule === null)
     return {
       kind: 'dropped-by-policy',

@@ -1,4 +1,4 @@
-import type { Hop, Journey } from './journey.ts'
+import { type Hop, isPolicy, type Journey } from './journey.ts'
 import { changesOf } from './journey-markdown.ts'
 
 const WIDTH = 1240
@@ -68,7 +68,7 @@ function drawRow(row: Row, top: number): string {
   const name =
     hop.table === 'conntrack'
       ? 'NAT as decided before'
-      : `${hop.chain} ${hop.rule ?? (hop.isChainEnd ? 'end' : 'policy')}`
+      : `${hop.chain} ${hop.rule ?? (hop.isChainEnd ? 'end' : isPolicy(hop) ? 'policy' : 'rule gone')}`
   return [
     write(MARGIN + 8, top + BASELINE, place, hue),
     `<circle cx="${MARGIN + 190}" cy="${top + 10}" r="4" fill="${hue}"/>`,

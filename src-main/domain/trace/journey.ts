@@ -58,6 +58,9 @@ export interface Hop {
   readonly skippedCount?: number
 }
 
+/** Whether a built-in chain's policy decided; a rule that has gone meanwhile has no number either. */
+export const isPolicy = ({ text }: Pick<Hop, 'text'>): boolean => text.startsWith('-P ')
+
 /** How a chain's end reads as a hop; `caller` is the chain that the packet goes back to. */
 export const chainEnd = (chain: string, caller: string) =>
   ({

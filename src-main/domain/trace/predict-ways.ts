@@ -3,7 +3,7 @@ import type { EndpointSlice, Pod, Service } from '../kubernetes/objects.ts'
 import { planExternalRoutes } from '../topology/plan-external-routes.ts'
 import { type Attachment, gatewayOf, planNode } from '../topology/plan-network.ts'
 import type { Destination } from './command-packet.ts'
-import type { Hop, Journey } from './journey.ts'
+import { type Hop, isPolicy, type Journey } from './journey.ts'
 import { hostWords, type LabAddresses, labHosts } from './lab-hosts.ts'
 import { isWithin, parseAddress, parseAddressMask } from './walk-address.ts'
 import type { WalkContext } from './walk-context.ts'
@@ -60,8 +60,8 @@ export interface Prediction {
  */
 export type EmptyChains = ReadonlySet<string>
 
-export function isInEmptyChain({ node, table, chain, text }: Hop, empty: EmptyChains): boolean {
-  return text.startsWith('-P ') && empty.has(`${node} ${table} ${chain}`)
+export function isInEmptyChain(hop: Hop, empty: EmptyChains): boolean {
+  return isPolicy(hop) && empty.has(`${hop.node} ${hop.table} ${hop.chain}`)
 }
 
 interface Stage {

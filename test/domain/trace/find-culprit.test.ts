@@ -142,3 +142,21 @@ test('there is none where an answer came through, nor where a second try did', (
   expect(findCulprit([failed, ...through(2, 2)])).toBeUndefined()
   expect(findCulprit([])).toBeUndefined()
 })
+
+describe('a drop without a rule’s number', () => {
+  const dropped = (hop: Hop) => findCulprit([journey(1, 'dropped', 'a rule dropped it', hop)])
+
+  test('is the policy’s where the policy decided', () => {
+    expect(dropped(stop(null, '-P FORWARD DROP', 'DROP', { chain: 'FORWARD' }))).toMatchObject({
+      kind: 'dropped-by-policy',
+    })
+  })
+
+  test('is not blamed on the policy where the rule has gone meanwhile', () => {
+    const finding = dropped(stop(null, 'a rule that has gone meanwhile', 'DROP'))
+    expect(finding).toMatchObject({ kind: 'dropped-by-rule' })
+    expect(finding?.sentence).toBe(
+      'A rule of GUARD (table filter) on w1 that has gone meanwhile dropped the packet.',
+    )
+  })
+})

@@ -98,3 +98,17 @@ test('a chain’s end is told from a policy and from a rule that says RETURN', (
     'FORWARD policy',
   ])
 })
+
+test('SVG: policy, a chain’s end and a rule that has gone are told apart', () => {
+  const [hop] = journey.hops
+  if (!hop) throw new Error('no hop')
+  const named = (more: Partial<typeof hop>) =>
+    formatJourneySvg({ ...journey, hops: [{ ...hop, chain: 'FORWARD', rule: null, ...more }] })
+  expect(named({ text: '-P FORWARD DROP', verdict: 'DROP' })).toContain('>FORWARD policy</text>')
+  expect(named({ text: 'a rule that has gone meanwhile', verdict: 'DROP' })).toContain(
+    '>FORWARD rule gone</text>',
+  )
+  expect(named({ text: 'end of FORWARD', verdict: 'RETURN', isChainEnd: true })).toContain(
+    '>FORWARD end</text>',
+  )
+})
