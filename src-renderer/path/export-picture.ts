@@ -57,15 +57,6 @@ export async function renderPng(svg: string): Promise<Blob> {
   })
 }
 
-/** Hands a file to the browser's downloads. */
-export function saveFile(blob: Blob, name: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(blob)
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
-}
-
 function childrenOf(element: SVGElement): string {
   const copy = element.cloneNode(true) as SVGElement
   inlineStyles(element, copy)

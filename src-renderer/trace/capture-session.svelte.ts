@@ -2,7 +2,8 @@ import type { CaptureState } from '../../src-main/contract/lab-contract.ts'
 import type { LabConnection } from '../../src-main/contract/rpc.ts'
 import { messageOf } from '../frame/message-of.ts'
 import type { LabState } from '../lab-state.svelte.ts'
-import { saveFile } from '../path/export-picture.ts'
+import { saveFile } from '../save-file.ts'
+import { bytesOf } from './base64.ts'
 import { KeptLines } from './kept-lines.ts'
 import { StreamText } from './stream-text.ts'
 
@@ -63,7 +64,9 @@ export class CaptureSession {
     this.#text = text
     let capture: number | undefined
     const stopListening = connection.on('capture/ended', (state) => {
-      if (state.capture === capture) this.#end(state)
+      if (state.capture !== capture) return
+      stopListening()
+      this.#end(state)
     })
     connection.onClose(() => {
       stopListening()
@@ -101,8 +104,7 @@ export class CaptureSession {
     if (!capture) throw new Error('there is no capture')
     const { pcap } = await capture.connection.request('capture/pcap', { capture: capture.id })
     const name = `chainwalk-${this.place.replaceAll(/[^\w.-]+/g, '-')}.pcap`
-    const bytes = Uint8Array.from(atob(pcap), (character) => character.charCodeAt(0))
-    saveFile(new Blob([bytes], { type: 'application/vnd.tcpdump.pcap' }), name)
+    saveFile(new Blob([bytesOf(pcap)], { type: 'application/vnd.tcpdump.pcap' }), name)
     return name
   }
 

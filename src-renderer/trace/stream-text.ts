@@ -1,5 +1,6 @@
 import type { EventName, Events } from '../../src-main/contract/lab-contract.ts'
 import type { LabConnection } from '../../src-main/contract/rpc.ts'
+import { bytesOf } from './base64.ts'
 
 export interface StreamEnd {
   readonly code: number
@@ -24,7 +25,7 @@ export class StreamText {
     const decoder = new TextDecoder()
     this.#stops = [
       this.#hear('streams/data', ({ stream, data }) => {
-        const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0))
+        const bytes = bytesOf(data)
         output(decoder.decode(bytes, { stream: true }))
         void connection.request('streams/ack', { stream, amount: bytes.length }).catch(() => undefined) // the stream has ended meanwhile
       }),

@@ -99,9 +99,9 @@ describe.skipIf(whyNoWindow())('what stands beside a trace', () => {
     await packets.getByText(/172\.18\.0\.254\.\d+ > 172\.18\.0\.3\.32054: Flags \[S\]/).waitFor()
     await tabTo(page, 'Stop')
     await page.keyboard.press('Enter')
-    const said = panel().getByText(/^\d+ packets on worker1 eth0$/)
+    const said = panel().getByText(/^worker1 eth0: \d+ packets captured$/)
     await said.waitFor()
-    const count = Number.parseInt((await said.textContent()) ?? '', 10)
+    const count = Number(/: (\d+)/.exec((await said.textContent()) ?? '')?.[1])
     expect(count).toBeGreaterThanOrEqual(8) // handshake, request, answer, end
     expect(await packets.getByText(/ IP | Flags /).count()).toBe(count)
     const download = page.waitForEvent('download')
@@ -141,7 +141,7 @@ describe.skipIf(whyNoWindow())('what stands beside a trace', () => {
     await page.keyboard.press('Control+4')
     await panel().getByRole('button', { name: 'Stop' }).click()
     await panel()
-      .getByText(/packets on client eth0/)
+      .getByText(/^client eth0: \d+ packets captured$/)
       .waitFor()
   })
 

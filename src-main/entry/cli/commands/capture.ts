@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import type { CaptureState } from '../../../contract/lab-contract.ts'
+import { captureWords } from '../../../contract/capture-words.ts'
 import type { LabConnection } from '../../../contract/rpc.ts'
 import { CommandFailure, EXIT } from '../exit-status.ts'
 import { withLab } from '../lab-client.ts'
@@ -38,7 +38,7 @@ export async function capture(
     const state = await lab.request('capture/stop', { capture: id })
     await printing.ended
     if (options.write !== undefined) await save(lab, id, options.write)
-    process.stderr.write(`${describe(state)}\n`)
+    process.stderr.write(`${captureWords(state)}\n`)
   })
 }
 
@@ -67,10 +67,4 @@ async function save(lab: LabConnection, id: number, file: string): Promise<void>
     throw new CommandFailure(EXIT.failed, `${file}: ${(error as Error).message}`)
   }
   process.stderr.write(`written to ${file}\n`)
-}
-
-function describe({ packets, isCut, dropped }: CaptureState): string {
-  const count = `${packets} ${packets === 1 ? 'packet' : 'packets'} captured`
-  const cut = isCut ? '; ended here, for a capture holds 10,000 packets or 16 MB at most' : ''
-  return `${count}${cut}${dropped > 0 ? `; ${dropped} lost, for they came too fast` : ''}`
 }
