@@ -1,4 +1,4 @@
-import type { Hop, Journey } from '../../src-main/domain/trace/journey.ts'
+import { type Hop, hopPlace, type Journey } from '../../src-main/domain/trace/journey.ts'
 import {
   isInEmptyChain,
   type PredictedWay,
@@ -6,7 +6,7 @@ import {
 } from '../../src-main/domain/trace/predict-ways.ts'
 import { compareWalk } from '../../src-main/domain/trace/walk-compare.ts'
 import type { WalkPath } from '../../src-main/domain/trace/walk-path.ts'
-import { hopPlace, hopVerdict } from './hop-words.ts'
+import { hopVerdict } from './hop-words.ts'
 
 /** How a prediction fared. */
 export interface WayComparison {

@@ -28,14 +28,6 @@ export function explainHop(hop: Hop): HopWords {
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** `KUBE-SERVICES 1`; `FORWARD policy`; `KUBE-FORWARD end`. */
-export function hopPlace(hop: Hop): string {
-  const { table, chain, rule, isChainEnd } = hop
-  if (table === 'conntrack') return 'conntrack'
-  if (isChainEnd) return `${chain} end`
-  return rule === null ? `${chain} ${isPolicy(hop) ? 'policy' : 'rule gone'}` : `${chain} ${rule}`
-}
-
 /** What it did, short: `→ KUBE-SVC-…`, `ACCEPT`, `MARK`. */
 export function hopVerdict(hop: Hop): string {
   if (hop.isChainEnd) return hop.text.slice(hop.text.indexOf('back to'))

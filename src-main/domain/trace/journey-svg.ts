@@ -1,4 +1,4 @@
-import { type Hop, isPolicy, type Journey } from './journey.ts'
+import { type Hop, hopPlace, type Journey } from './journey.ts'
 import { changesOf } from './journey-markdown.ts'
 
 const WIDTH = 1240
@@ -65,10 +65,7 @@ function drawRow(row: Row, top: number): string {
   const { hop, place } = row
   const hue = HUES[hop.table] ?? INK
   const change = hop.becomes ? changesOf(hop.packet, hop.becomes).join(', ') : ''
-  const name =
-    hop.table === 'conntrack'
-      ? 'NAT as decided before'
-      : `${hop.chain} ${hop.rule ?? (hop.isChainEnd ? 'end' : isPolicy(hop) ? 'policy' : 'rule gone')}`
+  const name = hop.table === 'conntrack' ? 'NAT as decided before' : hopPlace(hop)
   return [
     write(MARGIN + 8, top + BASELINE, place, hue),
     `<circle cx="${MARGIN + 190}" cy="${top + 10}" r="4" fill="${hue}"/>`,

@@ -61,6 +61,15 @@ export interface Hop {
 /** Whether a built-in chain's policy decided; a rule that has gone meanwhile has no number either. */
 export const isPolicy = ({ text }: Pick<Hop, 'text'>): boolean => text.startsWith('-P ')
 
+/** `KUBE-SERVICES 1`; `FORWARD policy`; `KUBE-FORWARD end`. */
+export function hopPlace(hop: Pick<Hop, 'table' | 'chain' | 'rule' | 'text' | 'isChainEnd'>): string {
+  const { table, chain, rule, isChainEnd } = hop
+  if (table === 'conntrack') return 'conntrack'
+  if (rule !== null) return `${chain} ${rule}`
+  if (isChainEnd) return `${chain} end`
+  return `${chain} ${isPolicy(hop) ? 'policy' : 'rule gone'}`
+}
+
 /** How a chain's end reads as a hop; `caller` is the chain that the packet goes back to. */
 export const chainEnd = (chain: string, caller: string) =>
   ({

@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { formatExplanation } from '../../../src-main/domain/iptables/explain-parts.ts'
-import { chainEnd } from '../../../src-main/domain/trace/journey.ts'
-import {
-  dnatStep,
-  endWords,
-  explainHop,
-  hopPlace,
-  hopVerdict,
-} from '../../../src-renderer/trace/hop-words.ts'
+import { chainEnd, hopPlace } from '../../../src-main/domain/trace/journey.ts'
+import { dnatStep, endWords, explainHop, hopVerdict } from '../../../src-renderer/trace/hop-words.ts'
 import { NODE_PORT_HOPS } from './seed-journey.ts'
 
 const at = (step: number) => {
