@@ -37,8 +37,32 @@ export class WorkerLine<Request extends Numbered, Answer extends Numbered> {
       for (const { reject } of this.#waiting.values())
         reject(new Error(event.message || 'the rules cannot be read in a worker'))
       this.#waiting.clear()
+      // What could not be loaded or broke answers no more: the next question starts another.
+      worker.terminate()
+      this.#worker = undefined
     }
     this.#worker = worker
     return worker
+  }
+}
+
+interface Answered<Answer> {
+  readonly answer: Answer
+  /** Moved to the page instead of copied. */
+  readonly transfer?: Transferable[]
+}
+
+/** What a dedicated worker has; the page's own types speak of a window here. */
+interface WorkerScope<Request, Answer> {
+  onmessage: ((event: MessageEvent<Request>) => void) | null
+  postMessage(answer: Answer, transfer: Transferable[]): void
+}
+
+/** The worker's side of the line. */
+export function answerLine<Request, Answer>(answerTo: (request: Request) => Answered<Answer>): void {
+  const scope = globalThis as unknown as WorkerScope<Request, Answer>
+  scope.onmessage = ({ data }) => {
+    const { answer, transfer = [] } = answerTo(data)
+    scope.postMessage(answer, transfer)
   }
 }

@@ -1,3 +1,4 @@
+import { answerLine } from '../worker-line.ts'
 import type { ChainGraph, GraphWish } from './chain-graph.ts'
 import type { PictureRules } from './chain-index.ts'
 import { ChainPicture } from './chain-picture.ts'
@@ -10,24 +11,16 @@ export type ChainAnswer =
   | { readonly kind: 'read'; readonly id: number; readonly problem: string | undefined }
   | { readonly kind: 'draw'; readonly id: number; readonly graph: ChainGraph | undefined }
 
-/** What a dedicated worker has; the page's own types speak of a window here. */
-interface WorkerScope {
-  onmessage: ((event: MessageEvent<ChainRequest>) => void) | null
-  postMessage(answer: ChainAnswer): void
-}
-
-const scope = globalThis as unknown as WorkerScope
 const picture = new ChainPicture()
 
-scope.onmessage = ({ data }) => {
-  switch (data.kind) {
+answerLine<ChainRequest, ChainAnswer>((request) => {
+  const { id } = request
+  switch (request.kind) {
     case 'read':
-      scope.postMessage({ kind: 'read', id: data.id, problem: picture.read(data.text, data.rules) })
-      return
+      return { answer: { kind: 'read', id, problem: picture.read(request.text, request.rules) } }
     case 'draw':
-      scope.postMessage({ kind: 'draw', id: data.id, graph: picture.draw(data.wish) })
-      return
+      return { answer: { kind: 'draw', id, graph: picture.draw(request.wish) } }
     default:
-      data satisfies never
+      return request satisfies never
   }
-}
+})

@@ -1,3 +1,4 @@
+import { answerLine } from '../worker-line.ts'
 import { buffersOf, indexRules, type RuleIndex } from './rule-index.ts'
 import { lowerCase, searchRules } from './search.ts'
 
@@ -10,30 +11,22 @@ export type WorkerAnswer =
   | { readonly kind: 'index'; readonly id: number; readonly index: RuleIndex }
   | { readonly kind: 'search'; readonly id: number; readonly hits: readonly Int32Array[] }
 
-/** What a dedicated worker has; the page's own types speak of a window here. */
-interface WorkerScope {
-  onmessage: ((event: MessageEvent<WorkerRequest>) => void) | null
-  postMessage(answer: WorkerAnswer, transfer?: Transferable[]): void
-}
-
-const scope = globalThis as unknown as WorkerScope
 let lowered = ''
 let index: RuleIndex = { tables: [], problems: [] }
 
-scope.onmessage = ({ data }) => {
-  switch (data.kind) {
+answerLine<WorkerRequest, WorkerAnswer>((request) => {
+  const { id } = request
+  switch (request.kind) {
     case 'index': {
-      lowered = lowerCase(data.text)
-      index = indexRules(data.text)
+      lowered = lowerCase(request.text)
+      index = indexRules(request.text)
       // The offsets are needed on both sides: the page gets a copy that is moved there.
       const copy = structuredClone(index)
-      scope.postMessage({ kind: 'index', id: data.id, index: copy }, buffersOf(copy))
-      return
+      return { answer: { kind: 'index', id, index: copy }, transfer: buffersOf(copy) }
     }
     case 'search':
-      scope.postMessage({ kind: 'search', id: data.id, hits: searchRules(lowered, index, data.query) })
-      return
+      return { answer: { kind: 'search', id, hits: searchRules(lowered, index, request.query) } }
     default:
-      data satisfies never
+      return request satisfies never
   }
-}
+})

@@ -11,8 +11,12 @@ class StandIn {
   onmessage: ((event: { data: Question }) => void) | null = null
   onerror: ((event: { message: string }) => void) | null = null
   readonly asked: Question[] = []
+  isEnded = false
   postMessage(question: Question): void {
     this.asked.push(question)
+  }
+  terminate(): void {
+    this.isEnded = true
   }
 }
 
@@ -38,11 +42,15 @@ test('one worker answers all questions, in whatever order', async () => {
   expect(started).toHaveLength(1)
 })
 
-test('a worker that fails fails everybody who waits', async () => {
+test('a worker that fails fails everybody who waits, and the next question starts another', async () => {
   const { started, ask } = openLine()
   const answers = Promise.allSettled([ask('a'), ask('b')])
   started[0]?.onerror?.({ message: 'no such file' })
   expect(
     (await answers).map((answer) => (answer.status === 'rejected' ? String(answer.reason) : '')),
   ).toEqual(['Error: no such file', 'Error: no such file'])
+  expect(started[0]?.isEnded).toBe(true)
+  const again = ask('c')
+  started[1]?.onmessage?.({ data: { id: started[1].asked[0]?.id ?? 0, word: 'C' } })
+  expect((await again).word).toBe('C')
 })
