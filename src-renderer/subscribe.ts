@@ -1,8 +1,13 @@
 import type { Events, Requests } from '../src-main/contract/lab-contract.ts'
 import type { LabConnection } from '../src-main/contract/rpc.ts'
 
-type Subscribing = 'hooks/subscribe' | 'counters/subscribe' | 'conntrack/subscribe' | 'log/subscribe'
-type Sampling = 'hooks/sample' | 'counters/sample' | 'conntrack/sample' | 'log/line'
+type Subscribing =
+  | 'hooks/subscribe'
+  | 'counters/subscribe'
+  | 'links/subscribe'
+  | 'conntrack/subscribe'
+  | 'log/subscribe'
+type Sampling = 'hooks/sample' | 'counters/sample' | 'links/sample' | 'conntrack/sample' | 'log/line'
 
 interface Listener<R extends Subscribing, E extends Sampling> {
   readonly take: (sample: Events[E]) => void

@@ -3,6 +3,7 @@ import type { LabConnection } from '../../src-main/contract/rpc.ts'
 import { messageOf } from '../frame/message-of.ts'
 import { subscribe } from '../subscribe.ts'
 import { ChainEngine } from './chain-engine.ts'
+import type { ChainGraph, GraphWish } from './chain-graph.ts'
 import { LiveCounts } from './live-counts.svelte.ts'
 import { cellId } from './netfilter-map.ts'
 
@@ -16,9 +17,11 @@ export class PathFeed {
   readonly rows = new LiveCounts()
   /** Rules in each cell's chain, by cell id; undefined until the first sample. */
   ruleCounts = $state.raw<ReadonlyMap<string, number> | undefined>()
-  readonly chains = new ChainEngine()
-  /** Counts up with each set of rules that `chains` has read; 0 while it has none of this node. */
-  rulesRead = $state(0)
+  /** As it was wished for last. */
+  graph = $state.raw<ChainGraph | undefined>()
+  readonly #chains = new ChainEngine()
+  /** Counts up with each set of rules that has been read; 0 while there is none of this node. */
+  #rulesRead = $state(0)
   /** Why there are no rules or no numbers. */
   problem = $state<string | undefined>()
   /** Counts the nodes that were shown: an answer about another one is dropped. */
@@ -31,7 +34,7 @@ export class PathFeed {
     this.cells.clear()
     this.rows.clear()
     this.ruleCounts = undefined
-    this.rulesRead = 0
+    this.#rulesRead = 0
     this.problem = undefined
     this.#shown += 1
   }
@@ -49,6 +52,25 @@ export class PathFeed {
       await this.#read(next.connection, next.target)
     }
     this.#reading = false
+  }
+
+  /** Draws the chains now, and again (in an effect) when other rules have been read. Gives back the end of it. */
+  drawChains(wish: GraphWish): () => void {
+    let isPast = false
+    const drawn = this.#rulesRead === 0 ? undefined : this.#chains.draw(wish)
+    if (drawn instanceof Promise)
+      drawn.then(
+        (graph) => {
+          if (!isPast) this.graph = graph
+        },
+        (error: unknown) => {
+          this.problem = messageOf(error)
+        },
+      )
+    else this.graph = drawn
+    return () => {
+      isPast = true
+    }
   }
 
   /** Gives back the end of it. */
@@ -92,10 +114,10 @@ export class PathFeed {
     try {
       const rules = await connection.request('rules/read', { target })
       if (shown !== this.#shown) return
-      const problem = await this.chains.read(rules)
+      const problem = await this.#chains.read(rules)
       if (shown !== this.#shown) return
       this.problem = problem
-      if (problem === undefined) this.rulesRead += 1
+      if (problem === undefined) this.#rulesRead += 1
     } catch (error) {
       if (shown === this.#shown) this.problem = messageOf(error)
     }

@@ -1,6 +1,6 @@
-import type { CounterSample } from '../../src-main/contract/counter-messages.ts'
 import type { LabConnection } from '../../src-main/contract/rpc.ts'
 import type { Counters } from '../../src-main/domain/iptables/rule-set.ts'
+import { subscribe } from '../subscribe.ts'
 import { CounterTrack, HIT_MS, type Hit } from './delta.ts'
 
 const INTERVAL_MS = 300
@@ -73,35 +73,15 @@ export class LiveCounters {
   }
 
   #subscribe({ connection, target, table, chains }: CounterWish): () => void {
-    let subscription: number | undefined
-    let isOpen = true
-    /** A sample may overtake the answer that names its subscription. */
-    let early: CounterSample[] = []
-    const take = (sample: CounterSample): void => {
-      if (subscription === undefined) early.push(sample)
-      else if (sample.subscription === subscription) {
+    const wish = { target, table, chains, intervalMs: INTERVAL_MS }
+    return subscribe(connection, 'counters/subscribe', wish, 'counters/sample', {
+      take: (sample) => {
         this.#track.take(sample.chains, performance.now())
         this.version += 1
         this.#bequiet()
-      }
-    }
-    const stopListening = connection.on('counters/sample', take)
-    connection
-      .request('counters/subscribe', { target, table, chains, intervalMs: INTERVAL_MS })
-      .then((answer) => {
-        subscription = answer.subscription
-        if (!isOpen) return connection.request('counters/unsubscribe', { subscription })
-        for (const sample of early) take(sample)
-        early = []
-        return null
-      })
-      .catch(() => undefined) // the lab is gone, which the frame says, or the table is, which the rules say
-    return () => {
-      isOpen = false
-      stopListening()
-      if (subscription !== undefined)
-        connection.request('counters/unsubscribe', { subscription }).catch(() => undefined)
-    }
+      },
+      failed: () => undefined, // the lab is gone, which the frame says, or the table is, which the rules say
+    })
   }
 
   /** Once more when the hits have been seen, so that they go. */

@@ -1,7 +1,9 @@
 import type { LinkInfo } from '../../src-main/contract/lab-contract.ts'
 import type { LabConnection } from '../../src-main/contract/rpc.ts'
+import { messageOf } from '../frame/message-of.ts'
 import type { LabState } from '../lab-state.svelte.ts'
 import { perLab } from '../per-lab.svelte.ts'
+import { subscribe } from '../subscribe.ts'
 import { type LinkRate, RateWindow, reversed } from './link-rates.ts'
 
 const SAMPLE_MS = 500
@@ -83,7 +85,7 @@ export class TopologyFeed {
       if (JSON.stringify(links) !== JSON.stringify(this.links)) this.links = links
       this.state = 'ready'
     } catch (error) {
-      this.failure = error instanceof Error ? error.message : String(error)
+      this.failure = messageOf(error)
       if (this.links.length === 0) this.state = 'failed'
     }
   }
@@ -91,39 +93,27 @@ export class TopologyFeed {
   #sample(connection: LabConnection): () => void {
     const window = new RateWindow()
     let lastAt = performance.now()
-    let subscription: number | undefined
-    let isEnded = false
-    const end = (id: number): void => {
-      connection.request('counters/unsubscribe', { subscription: id }).catch(() => undefined) // the lab may be gone
-    }
-    const stopListening = connection.on('links/sample', ({ subscription: of, atMs, links }) => {
-      if (of !== subscription) return
-      lastAt = performance.now()
-      this.rates = window.add(atMs, links)
-      this.totals = new Map(
-        links.map(({ id, rxPackets, txPackets }) => [id, { rx: rxPackets, tx: txPackets }]),
-      )
+    const end = subscribe(connection, 'links/subscribe', { intervalMs: SAMPLE_MS }, 'links/sample', {
+      take: ({ atMs, links }) => {
+        lastAt = performance.now()
+        this.rates = window.add(atMs, links)
+        this.totals = new Map(
+          links.map(({ id, rxPackets, txPackets }) => [id, { rx: rxPackets, tx: txPackets }]),
+        )
+      },
+      failed: (error) => {
+        this.failure = messageOf(error)
+      },
     })
     // The lab is silent while nothing moves; the rates fall all the same.
     const timer = setInterval(() => {
       const since = performance.now() - lastAt
       if (since > SAMPLE_MS * 1.2 && [...this.rates.values()].some(isMoving)) this.rates = window.later(since)
     }, SAMPLE_MS)
-    connection
-      .request('links/subscribe', { intervalMs: SAMPLE_MS })
-      .then((answer) => {
-        subscription = answer.subscription
-        if (isEnded) end(answer.subscription)
-      })
-      .catch((error: unknown) => {
-        this.failure = error instanceof Error ? error.message : String(error)
-      })
     return () => {
-      isEnded = true
-      stopListening()
+      end()
       clearInterval(timer)
       this.rates = new Map()
-      if (subscription !== undefined) end(subscription)
     }
   }
 }
