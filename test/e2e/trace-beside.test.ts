@@ -179,6 +179,28 @@ describe.skipIf(whyNoWindow())('what stands beside a trace', () => {
       .first()
       .waitFor()
     expect(await findSerious(page)).toEqual([])
+
+    // The last lines stay in sight in a smaller window, too, where they take more room.
+    const hidden = () =>
+      lines.evaluate((list) => Math.round(list.scrollHeight - list.clientHeight - list.scrollTop))
+    await window.lab.exec(
+      'client',
+      'sh',
+      '-c',
+      `for i in 1 2 3 4 5 6 7 8; do curl -s -m 3 ${NODE_PORT}; done`,
+    )
+    await expect.poll(() => lines.getByText(/seen: /).count(), patience).toBeGreaterThan(8)
+    for (const viewport of [
+      { width: 1280, height: 720 },
+      { width: 1000, height: 700 },
+    ]) {
+      await page.setViewportSize(viewport)
+      await expect.poll(hidden, patience).toBeLessThan(8)
+    }
+    await lines.evaluate((list) => list.scrollTo({ top: 0 }))
+    await window.lab.exec('client', 'curl', '-sSm', '3', NODE_PORT)
+    await expect.poll(hidden, patience).toBeGreaterThan(50)
+    await page.setViewportSize({ width: 1440, height: 900 })
     await panel().getByRole('button', { name: 'Clear' }).click()
     expect(await lines.getByText(/seen: /).count()).toBe(0)
     await window.lab.exec(node, 'iptables', '-D', 'FORWARD', '1')
