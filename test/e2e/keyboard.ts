@@ -6,7 +6,11 @@ const MOST_PRESSES = 120
  * Brings the keyboard by keys alone to what has that name (its label, or else its text) in the main part of the window:
  * F6 leads out of a terminal, which takes Tab for itself.
  */
-export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
+export async function tabTo(
+  page: Page,
+  name: string | RegExp,
+  key: 'Tab' | 'Shift+Tab' = 'Tab',
+): Promise<void> {
   const main = page.locator('main')
   await main.getByLabel(name).or(main.getByText(name)).first().waitFor()
   const isInMain = () => page.evaluate(() => document.activeElement?.closest('main') != null)
@@ -19,7 +23,7 @@ export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   for (let presses = 0; presses < MOST_PRESSES; presses += 1) {
     const now = await nameOf()
     if (typeof name === 'string' ? now === name : name.test(now)) return
-    await page.keyboard.press('Tab')
+    await page.keyboard.press(key)
   }
-  throw new Error(`Tab does not lead to ${name}`)
+  throw new Error(`${key} does not lead to ${name}`)
 }

@@ -123,13 +123,16 @@ describe.skipIf(whyNoWindow())('what stands beside a trace', () => {
     await panel().getByLabel('filter').fill('')
   })
 
-  test('a link of the topology is captured from there', async () => {
+  test('a link of the topology is captured from there, by keys alone', async () => {
     await page.keyboard.press('Control+2')
-    await page.getByRole('button', { name: /^cable between client eth0/ }).click()
-    await page
-      .getByRole('button', { name: /^Capture .*\(tcpdump\)/ })
-      .first()
-      .click()
+    await tabTo(page, /^client/)
+    await page.keyboard.press('ArrowLeft')
+    const cable = page.getByRole('button', { name: /^cable between client eth0/ })
+    await expect.poll(() => cable.evaluate((plug) => plug === document.activeElement), patience).toBe(true)
+    await page.keyboard.press('Enter')
+    // What can be done with it stands above the picture.
+    await tabTo(page, /^Capture .*\(tcpdump\)/, 'Shift+Tab')
+    await page.keyboard.press('Enter')
     await panel().getByText('Capturing on client eth0').waitFor()
     await curl()
     await panel()
@@ -139,7 +142,8 @@ describe.skipIf(whyNoWindow())('what stands beside a trace', () => {
     // It goes on while another view is shown.
     await page.keyboard.press('Control+1')
     await page.keyboard.press('Control+4')
-    await panel().getByRole('button', { name: 'Stop' }).click()
+    await tabTo(page, 'Stop')
+    await page.keyboard.press('Enter')
     await panel()
       .getByText(/^client eth0: \d+ packets captured$/)
       .waitFor()
