@@ -69,18 +69,20 @@ export function formatRestore(restore: Restore): string {
     natRules.push(port.text.own.rules)
   }
   natChains.push(formatChains(nat.deletedChains))
-  return (
-    formatTable(filter, [formatChains(filter.chains)], filterRules) + formatTable(nat, natChains, natRules)
-  )
+  // One join of all: a large text is written once, not once a table and once more for their sum.
+  return [
+    ...formatTable(filter, [formatChains(filter.chains)], filterRules),
+    ...formatTable(nat, natChains, natRules),
+  ].join('')
 }
 
 function formatTable(
   { name, deletedChains, lastRules }: RestoreTable,
   chains: readonly string[],
   rules: readonly string[],
-): string {
+): string[] {
   const deleted = deletedChains.map((chain) => `-X ${chain}\n`)
-  return [`*${name}\n`, ...chains, ...rules, ...deleted, formatRules(lastRules), 'COMMIT\n'].join('')
+  return [`*${name}\n`, ...chains, ...rules, ...deleted, formatRules(lastRules), 'COMMIT\n']
 }
 
 function openFilterTable({ view }: Restore): RestoreTable {
