@@ -1,5 +1,6 @@
 import type { ChainName } from '../iptables/rule-set.ts'
-import { addDispatchRules } from './dispatch-rules.ts'
+import { addFilterDispatch, addNatDispatch } from './dispatch-rules.ts'
+import type { NodeView } from './node-view.ts'
 import { addOwnRules, listOwnChains } from './own-chain-rules.ts'
 import { type RestorePort, spellRestore } from './restore.ts'
 import { groupByChain } from './rule-index.ts'
@@ -112,14 +113,19 @@ function sameDispatch(
   now: RestorePort,
 ): boolean {
   if (!before) return false
-  const filter: ProxyRule[][] = [[], []]
-  const nat: ProxyRule[][] = [[], []]
-  addDispatchRules(filter[0] as ProxyRule[], nat[0] as ProxyRule[], before.plan, previous.view)
-  addDispatchRules(filter[1] as ProxyRule[], nat[1] as ProxyRule[], now.plan, plan.restore.view)
-  return [filter, nat].every(
-    ([a = [], b = []]) =>
-      a.length === b.length && a.every((rule, i) => rule.text === b[i]?.text && rule.chain === b[i]?.chain),
+  const old = dispatchOf(before, previous.view)
+  const next = dispatchOf(now, plan.restore.view)
+  return (
+    old.length === next.length &&
+    old.every(({ chain, text }, i) => text === next[i]?.text && chain === next[i]?.chain)
   )
+}
+
+function dispatchOf({ plan }: RestorePort, view: NodeView): ProxyRule[] {
+  const rules: ProxyRule[] = []
+  addFilterDispatch(rules, plan)
+  addNatDispatch(rules, plan, view)
+  return rules
 }
 
 function listSharedWrites(previous: ProxierState | undefined, { restore }: SyncPlan): ChainWrite[] {

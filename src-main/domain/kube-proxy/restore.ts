@@ -1,6 +1,6 @@
 import type { ChainName } from '../iptables/rule-set.ts'
 import { chains } from './chain-names.ts'
-import { addDispatchRules } from './dispatch-rules.ts'
+import { addFilterDispatch, addNatDispatch } from './dispatch-rules.ts'
 import {
   buildForwardRules,
   buildLocalnetRules,
@@ -10,7 +10,6 @@ import {
 import type { NodeView } from './node-view.ts'
 import { addOwnRules, listOwnChains } from './own-chain-rules.ts'
 import type { PortPlan } from './port-plan.ts'
-import { formatChains, formatRules, type PortText } from './port-text.ts'
 import type { ProxyRule } from './rule-origin.ts'
 
 /** What one sync writes, in short: its rules and its text are built when they are asked for. */
@@ -28,7 +27,6 @@ export interface RestorePort {
   readonly plan: PortPlan
   /** False in a large cluster: the rules per endpoint go without comments. */
   readonly comments: boolean
-  readonly text: PortText
 }
 
 /** One table of a restore, spelled out in the order of the text: chains, rules, deletions, last rules. */
@@ -56,33 +54,79 @@ export function spellRestore(restore: Restore): {
 
 /** The text that kube-proxy gives to `iptables-restore --noflush --counters`, byte for byte. */
 export function formatRestore(restore: Restore): string {
-  const filter = openFilterTable(restore)
-  const nat = openNatTable(restore)
-  const filterRules = [formatRules(filter.rules)]
-  const natChains = [formatChains(nat.chains)]
-  const natRules = [formatRules(nat.rules)]
-  for (const port of restore.ports) {
-    filterRules.push(port.text.dispatch.filter)
-    natRules.push(port.text.dispatch.nat)
-    if (!restore.rewritten.has(port)) continue
-    natChains.push(port.text.own.chains)
-    natRules.push(port.text.own.rules)
-  }
-  natChains.push(formatChains(nat.deletedChains))
-  // One join of all: a large text is written once, not once a table and once more for their sum.
-  return [
-    ...formatTable(filter, [formatChains(filter.chains)], filterRules),
-    ...formatTable(nat, natChains, natRules),
-  ].join('')
+  return [...restoreBlocks(restore)].join('')
 }
 
-function formatTable(
-  { name, deletedChains, lastRules }: RestoreTable,
-  chains: readonly string[],
-  rules: readonly string[],
-): string[] {
-  const deleted = deletedChains.map((chain) => `-X ${chain}\n`)
-  return [`*${name}\n`, ...chains, ...rules, ...deleted, formatRules(lastRules), 'COMMIT\n']
+/**
+ * The same in blocks of whole lines, each a little more than `blockSize` characters at most: a large cluster's text is
+ * tens of megabytes, and fresh memory for all of it at once costs as much time as to make it.
+ */
+export function* restoreBlocks(restore: Restore): Generator<string> {
+  const { view, ports, rewritten, deletedChains } = restore
+  const filter = openFilterTable(restore)
+  const nat = openNatTable(restore)
+  const block = new Block()
+
+  block.add(`*${filter.name}`)
+  block.addChains(filter.chains)
+  block.addRules(filter.rules)
+  for (const { plan } of ports) {
+    const rules: ProxyRule[] = []
+    addFilterDispatch(rules, plan)
+    block.addRules(rules)
+    if (block.isFull) yield block.take()
+  }
+  block.addRules(filter.lastRules)
+  block.add('COMMIT')
+
+  block.add(`*${nat.name}`)
+  block.addChains(nat.chains)
+  for (const port of ports) {
+    if (rewritten.has(port)) block.addChains(listOwnChains(port.plan))
+    if (block.isFull) yield block.take()
+  }
+  block.addChains(deletedChains)
+  block.addRules(nat.rules)
+  for (const port of ports) {
+    const rules: ProxyRule[] = []
+    addNatDispatch(rules, port.plan, view)
+    if (rewritten.has(port)) addOwnRules(rules, port.plan, view, port.comments)
+    block.addRules(rules)
+    if (block.isFull) yield block.take()
+  }
+  for (const chain of deletedChains) block.add(`-X ${chain}`)
+  block.addRules(nat.lastRules)
+  block.add('COMMIT')
+  yield block.take()
+}
+
+const blockSize = 64 * 1024
+
+/** Lines on their way into one string. */
+class Block {
+  #text = ''
+
+  get isFull(): boolean {
+    return this.#text.length >= blockSize
+  }
+
+  add(line: string): void {
+    this.#text += `${line}\n`
+  }
+
+  addChains(chains: readonly ChainName[]): void {
+    for (const chain of chains) this.#text += `:${chain} - [0:0]\n`
+  }
+
+  addRules(rules: readonly ProxyRule[]): void {
+    for (const { chain, text } of rules) this.#text += `-A ${chain} ${text}\n`
+  }
+
+  take(): string {
+    const text = this.#text
+    this.#text = ''
+    return text
+  }
 }
 
 function openFilterTable({ view }: Restore): RestoreTable {
@@ -118,7 +162,8 @@ function addPort(
   filter: RestoreTable,
   nat: RestoreTable,
 ): void {
-  addDispatchRules(filter.rules, nat.rules, port.plan, view)
+  addFilterDispatch(filter.rules, port.plan)
+  addNatDispatch(nat.rules, port.plan, view)
   if (!rewritten.has(port)) return
   for (const chain of listOwnChains(port.plan)) nat.chains.push(chain)
   addOwnRules(nat.rules, port.plan, view, port.comments)

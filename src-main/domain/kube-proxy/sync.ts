@@ -8,7 +8,6 @@ import type { NodeConfig } from './node-config.ts'
 import { buildNodeView, type NodeView } from './node-view.ts'
 import { listOwnChains } from './own-chain-rules.ts'
 import { planPort } from './port-plan.ts'
-import { PortText } from './port-text.ts'
 import type { Restore, RestorePort } from './restore.ts'
 import { selectEndpoints } from './select-endpoints.ts'
 import {
@@ -197,8 +196,7 @@ function buildPortState(
   view: NodeView,
   comments: boolean,
 ): PortState {
-  const plan = planPort(port, selectEndpoints(port, endpoints, view))
-  return { port, endpoints, plan, comments, text: new PortText(plan, view, comments) }
+  return { port, endpoints, plan: planPort(port, selectEndpoints(port, endpoints, view)), comments }
 }
 
 /** The Service ports whose rules are not what they were; all others are the same value as before. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { formatSave } from '../../../domain/kube-proxy/format-save.ts'
 import { applyEntryJumps, applyRestore, emptyTables } from '../../../domain/kube-proxy/kernel-tables.ts'
 import { defaultNodeConfig, parseNodeConfig } from '../../../domain/kube-proxy/node-config.ts'
-import { formatRestore } from '../../../domain/kube-proxy/restore.ts'
+import { formatRestore, restoreBlocks } from '../../../domain/kube-proxy/restore.ts'
 import { planSync } from '../../../domain/kube-proxy/sync.ts'
 import { appliedObjects } from '../../../domain/kubernetes/cluster.ts'
 import { createClusterFromManifests } from '../../../domain/kubernetes/cluster-from-manifests.ts'
@@ -23,10 +23,10 @@ export interface RulesOptions {
 
 /** Prints one node's rules for manifests. Touches no kernel. */
 export function rules(options: RulesOptions): void {
-  process.stdout.write(rulesText(options))
+  for (const block of rulesText(options)) process.stdout.write(block)
 }
 
-function rulesText(options: RulesOptions): string {
+function rulesText(options: RulesOptions): Iterable<string> {
   const given = options.config === undefined ? undefined : readConfig(options.config)
   const files = readManifests(options.file)
   const parsed = files.map(({ file, text }) => parseManifests(file, text))
@@ -60,9 +60,9 @@ function rulesText(options: RulesOptions): string {
     },
     { nowMs: 0 },
   )
-  const restore = formatRestore(plan.restore)
-  if (options.format === 'restore') return restore
-  return formatSave(applyRestore(applyEntryJumps(emptyTables, plan.entryJumps), restore), family)
+  if (options.format === 'restore') return restoreBlocks(plan.restore)
+  const tables = applyRestore(applyEntryJumps(emptyTables, plan.entryJumps), formatRestore(plan.restore))
+  return [formatSave(tables, family)]
 }
 
 /** Warnings go to stderr; errors end the command with all of them. */
