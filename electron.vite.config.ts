@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'electron-vite'
@@ -9,6 +10,22 @@ const WARM_RUNS = [
   ['cli-program', 'status', '--name', 'none'],
   ['holder-warm', join(import.meta.dirname, 'lab-scripts/manifests/http-server.yaml')],
 ]
+
+/** Only ASCII in what is built: V8 keeps such sources in half the memory and reads them twice as fast. */
+const asciiSources = (): Plugin => ({
+  name: 'ascii-sources',
+  writeBundle({ dir = '' }, bundle) {
+    for (const file of Object.keys(bundle)) {
+      const path = join(dir, file)
+      const source = readFileSync(path, 'utf8')
+      const escaped = source.replace(
+        /[\u0080-\uffff]/g,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      )
+      if (escaped !== source) writeFileSync(path, escaped)
+    }
+  },
+})
 
 /** V8's code caches of what has just been built, so that the programs start sooner. */
 const codeCache = (): Plugin => ({
@@ -25,7 +42,7 @@ const codeCache = (): Plugin => ({
 
 export default defineConfig({
   main: {
-    plugins: [codeCache()],
+    plugins: [asciiSources(), codeCache()],
     build: {
       target: 'node20.19', // the command line, the holder and the web entry run under plain Node
       minify: true,

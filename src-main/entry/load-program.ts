@@ -32,7 +32,8 @@ export function loadProgram(file: string): unknown {
   if (known) return known.exports
   const folder = dirname(file)
   const script = new Script(
-    `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'utf8')}\n})`,
+    // A build makes all files ASCII, see ascii-sources in electron.vite.config.ts.
+    `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`,
     { filename: file, cachedData: readCache(file) },
   )
   const module = { script, exports: {} }

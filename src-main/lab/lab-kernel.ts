@@ -104,19 +104,21 @@ export class LabKernel {
       (pod) => taken.has(podId(pod)) || pod.status.podIPs.some((ip) => taken.has(ip)),
     )
     this.#stopPods(first)
-    const problems = this.#startPods(starting)
+    // Once the tools that write the rules have been started: they start up meanwhile, and wait for the pods.
+    const started = Promise.resolve().then(() => this.#startPods(starting))
     const view = clusterView(after)
     const total = this.nodes.length
     let done = 0
     report({ text: 'writing the rules', done, total })
     const changed = await Promise.all(
       this.nodes.map(async ({ name }) => {
-        const isChanged = await this.proxy(name).sync(view, getObject(after, 'Node', '', name))
+        const isChanged = await this.proxy(name).sync(view, getObject(after, 'Node', '', name), started)
         done += 1
         report({ text: 'writing the rules', done, total })
         return isChanged ? [name] : []
       }),
     )
+    const problems = await started
     this.#stopPods(later)
     this.#routeExternalAddresses(view)
     this.#writeNames(after)

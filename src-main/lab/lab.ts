@@ -351,6 +351,7 @@ export class Lab {
       refuseErrors(problems)
       const diff = wish.diff ? this.#kernel.diff(cluster) : undefined
       if (wish.dryRun !== true && cluster !== before) {
+        await this.#history.beforeChange()
         this.#cluster = cluster
         const done = await this.#kernel.realize(before, cluster, report)
         problems.push(...done.problems)

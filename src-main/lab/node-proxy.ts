@@ -66,15 +66,18 @@ export class NodeProxy {
     this.#limit = rootless && iptables.backend === 'nft' ? { maxRules: ROOTLESS_RULES_PER_BATCH } : {}
   }
 
-  /** Brings the node's rules to what the Services and endpoints want; false when they are that already. */
-  async sync(view: ProxyView, node: NodeObject | undefined): Promise<boolean> {
+  /**
+   * Brings the node's rules to what the Services and endpoints want, but not before `pods` are there; false when they
+   * are that already.
+   */
+  async sync(view: ProxyView, node: NodeObject | undefined, pods: Promise<unknown>): Promise<boolean> {
     const input = this.#input(view, node)
     if (this.#state && !this.#broken) {
       const plan = planSync(this.#state, input, { nowMs: performance.now() })
       const texts = arrangeForKernel(this.#state, plan, this.#limit)
       try {
-        if (!plan.full) await this.#write(texts)
-        else await this.#write(texts, await this.#missingJumps(plan.entryJumps))
+        if (!plan.full) await this.#write(pods, texts)
+        else await this.#write(pods, texts, await this.#missingJumps(plan.entryJumps))
         this.#accept(plan, input)
         return texts.length > 0
       } catch (error) {
@@ -82,18 +85,19 @@ export class NodeProxy {
         if (!(error instanceof LabError && error.code === 'command-failed')) throw error
       }
     }
-    await this.#rewrite(input)
+    await this.#rewrite(input, pods)
     return true
   }
 
   /** Writes everything, whatever the kernel holds of us. */
-  async #rewrite(input: SyncInput): Promise<void> {
+  async #rewrite(input: SyncInput, pods: Promise<unknown>): Promise<void> {
     const isFirst = !this.#state && !this.#broken
     const natChains = isFirst ? [] : await this.#natChains()
     const options = { nowMs: performance.now(), full: true, natChains }
     const plan = planSync(this.#state, input, options)
     this.#broken = true
     await this.#write(
+      pods,
       arrangeForKernel(undefined, plan, { ...this.#limit, existingChains: natChains }),
       isFirst ? plan.entryJumps : await this.#missingJumps(plan.entryJumps),
     )
@@ -113,10 +117,18 @@ export class NodeProxy {
   }
 
   /** The built-in chains lead to ours only when these are whole: the jumps come last. */
-  async #write(texts: readonly string[], jumps: readonly EntryJump[] = []): Promise<void> {
+  async #write(
+    pods: Promise<unknown>,
+    texts: readonly string[],
+    jumps: readonly EntryJump[] = [],
+  ): Promise<void> {
     const all = [...texts]
     if (jumps.length > 0) all.push((all.pop() ?? '') + formatJumps(jumps))
-    for (const text of all) await this.#iptables.restore(this.#where, text)
+    for (const text of all)
+      await this.#iptables.restore(
+        this.#where,
+        pods.then(() => text),
+      )
   }
 
   /** What the rules would change by if the cluster were as in `view`. Touches nothing. */
@@ -155,7 +167,7 @@ export class NodeProxy {
 
   /** Brings back whatever of our rules somebody took away. */
   async restoreOwn(): Promise<void> {
-    if (this.#shown) await this.#rewrite(this.#shown)
+    if (this.#shown) await this.#rewrite(this.#shown, Promise.resolve())
   }
 
   async restore(text: string): Promise<void> {

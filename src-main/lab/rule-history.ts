@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { LabError } from '../contract/errors.ts'
 import type { NodeRuleDiff, RuleSetVersion } from '../contract/lab-contract.ts'
 import { diffRuleSets, formatDiff } from '../domain/iptables/diff-rule-sets.ts'
@@ -11,6 +12,10 @@ const KEPT_VERSIONS = 50
 const KEPT_RULES = 100_000
 /** Rule sets larger than this are not kept whole, version after version. */
 const MAX_KEPT_RULES = 20_000
+/** A version that nobody waits for is read after so long: whoever made the change gets the answer first. */
+const READ_LATER_MS = 200
+/** So long a change waits for the reading of the last one. */
+const WAIT_MS = 200
 
 interface Version extends RuleSetVersion {
   readonly ruleSet: RuleSet
@@ -25,32 +30,46 @@ export class RuleHistory {
   readonly #versions: ReadonlyMap<string, Version[]>
   /** One reading after another. */
   #last: Promise<unknown> = Promise.resolve()
+  /** Ends the pause before a reading. */
+  #hurry: () => void = () => undefined
 
   constructor(nodes: readonly string[], readerOf: (node: string) => RuleReader) {
     this.#readerOf = readerOf
     this.#versions = new Map(nodes.map((node) => [node, []]))
   }
 
-  /** Keeps what these nodes' kernels hold now. */
+  /** Keeps what these nodes' kernels hold now; the next change awaits `beforeChange` first. */
   note(nodes: readonly string[], cause: string): void {
+    const asked = new Promise<void>((resolve) => {
+      this.#hurry = resolve
+    })
+    const pause = Promise.race([asked, setTimeout(READ_LATER_MS)])
     // A reading that failed is told to whoever asks next; it keeps no later one from being made.
-    this.#last = this.#last
-      .catch(() => undefined)
-      .then(async () => {
-        for (const node of nodes) await this.#read(node, cause)
-      })
+    this.#last = Promise.all([pause, this.#last.catch(() => undefined)]).then(async () => {
+      for (const node of nodes) await this.#read(node, cause)
+    })
     this.#last.catch(() => undefined)
+  }
+
+  /** Reads what was noted before a change alters it; of a very large rule set the change does not wait for the end. */
+  async beforeChange(): Promise<void> {
+    await Promise.race([this.#settled().catch(() => undefined), setTimeout(WAIT_MS)])
+  }
+
+  async #settled(): Promise<void> {
+    this.#hurry()
+    await this.#last
   }
 
   /** Oldest first. A change since the last version becomes one of its own, made "by hand". */
   async versions(node: string): Promise<readonly RuleSetVersion[]> {
-    await this.#last
+    await this.#settled()
     await this.#read(node, 'changed by hand on the node')
     return this.#of(node).map(({ ruleSet: _, ...version }) => version)
   }
 
   async diff(node: string, from: number, to: number): Promise<NodeRuleDiff> {
-    await this.#last
+    await this.#settled()
     const changes = diffRuleSets(this.#version(node, from).ruleSet, this.#version(node, to).ruleSet)
     return { node, ...countChanges(changes), text: formatDiff(changes) }
   }

@@ -31,7 +31,7 @@ export async function changeOneEndpoint(words: readonly string[]): Promise<Endpo
   const recording: IptablesTool = {
     ...tool,
     restore: async (where, text) => {
-      texts.push(text)
+      texts.push(await text)
       await tool.restore(where, text)
     },
   }
@@ -51,7 +51,7 @@ export async function changeOneEndpoint(words: readonly string[]): Promise<Endpo
         : slice,
     ),
   }
-  const load = await timed(() => proxy.sync(cluster, undefined))
+  const load = await timed(() => proxy.sync(cluster, undefined, Promise.resolve()))
   const rules = texts.join('').match(/^-[AI] /gm)?.length ?? 0
   const folder = temporaryFolder()
   const labMs: number[] = []
@@ -64,7 +64,7 @@ export async function changeOneEndpoint(words: readonly string[]): Promise<Endpo
         [cluster, 'back'],
       ] as const) {
         texts.length = 0
-        const change = await timed(() => proxy.sync(view, undefined))
+        const change = await timed(() => proxy.sync(view, undefined, Promise.resolve()))
         if (round > 0) labMs.push(change.ms)
         written = texts.join('')
         writeFileSync(join(folder, name), written)

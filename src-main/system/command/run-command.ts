@@ -13,7 +13,8 @@ export type Where = <T>(work: () => T) => T
 const here: Where = (work) => work()
 
 export interface CommandOptions {
-  readonly input?: string
+  /** A promise lets the command start up meanwhile; where it rejects, the command is killed and rejects, too. */
+  readonly input?: string | Promise<string>
   readonly where?: Where
   /** The command is killed and fails after this time; no limit by default. */
   readonly timeoutMs?: number
@@ -58,7 +59,13 @@ export function runCommand(argv: readonly string[], options: CommandOptions = {}
     child.stdin?.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') reject(error) // a command may end without reading its input
     })
-    child.stdin?.end(options.input ?? '')
+    Promise.resolve(options.input).then(
+      (input = '') => child.stdin?.end(input),
+      (error: unknown) => {
+        child.kill('SIGKILL')
+        reject(error)
+      },
+    )
   })
 }
 

@@ -9,8 +9,8 @@ export interface IptablesTool {
   readonly backend: Backend
   /** iptables-save's text; `-c` for counters. */
   save(where: Where, args?: readonly string[]): Promise<string>
-  /** `iptables-restore --noflush`. Fails with the tool's own words. */
-  restore(where: Where, text: string): Promise<void>
+  /** `iptables-restore --noflush`. Fails with the tool's own words. It starts at once, whenever the text comes. */
+  restore(where: Where, text: string | Promise<string>): Promise<void>
 }
 
 /** The nft back end where it is installed; with legacy alone a lab works, but the kernel cannot show traces. */
