@@ -31,8 +31,8 @@ export function findLab(name: string): RunningLab | undefined {
 
 /** The processes that began last come first: reading some hundred of /proc takes its time. */
 function* runningLabs(uid: number): Generator<RunningLab> {
-  for (const entry of readdirSync('/proc').reverse()) {
-    if (!/^\d+$/.test(entry)) continue
+  const processes = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))
+  for (const entry of processes.sort((a, b) => Number(b) - Number(a))) {
     try {
       const name = heldLab(entry)
       // A command that the holder starts looks like the holder until it runs.
